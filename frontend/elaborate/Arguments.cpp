@@ -117,7 +117,7 @@ private:
         declared(report(argument.range, name + " has no argument `" + argument.text + "`"),
                  signature.declared);
     auto near = nearest(argument.text, names);
-    const ForeignName *foreign = foreignName(Foreign::argument, argument.text);
+    const ForeignName *foreign = foreignArgument(signature.name, argument.text);
     if (near || !foreign)
       diagnostic.suggest(near);
     else

@@ -21,6 +21,8 @@ static const char axes[] = "an axis is called `axis`, and `axes` where there may
 static const char blocks[] = "blocks are called where they are used, and own their parameters";
 static const char draws[] = "drawn anew at each step, of the shape of its argument";
 static const char none[] = "there is no such operation yet";
+static const char lastDim[] = "along the last dimension; `transpose` makes another one the last";
+static const char rates[] = "`lr = cosine(peak = 1e-3, warmup = 100)`, or another schedule";
 
 const std::vector<ForeignName> &foreignNames() {
   using enum Foreign;
@@ -88,6 +90,35 @@ const std::vector<ForeignName> &foreignNames() {
       {call, "cumsum", "", none},
       {call, "sort", "", none},
       {call, "topk", "", none},
+      {call, "cumprod", "", none},
+      {call, "argsort", "", none},
+      {call, "unique", "", none},
+      {call, "scatter", "", none},
+      {call, "scatter_add", "", none},
+      {call, "argmin", "argmax(-x, 1)", ""},
+      {call, "any", "max_over(f32(x > 0.0), [1]) > 0.0", ""},
+      {call, "all", "min_over(f32(x > 0.0), [1]) > 0.0", ""},
+      {call, "outer", "x[:, :, new] * y[:, new, :]", "operators broadcast"},
+      {call, "trace", "sum(select(position(x, 0) == position(x, 1), x, 0.0))", ""},
+      {call, "cosine_similarity",
+       "sum(x * y, [1]) * rsqrt(sum(x ^ 2, [1])) * rsqrt(sum(y ^ 2, [1]))", ""},
+      {call, "cdist", "sqrt(sum((x[:, new] - y[new]) ^ 2, [2]))", ""},
+      // Linear algebra and signals.
+      {call, "svd", "", none},
+      {call, "qr", "", none},
+      {call, "inv", "", none},
+      {call, "inverse", "", none},
+      {call, "pinv", "", none},
+      {call, "det", "", none},
+      {call, "slogdet", "", none},
+      {call, "solve", "", none},
+      {call, "cholesky", "", none},
+      {call, "eig", "", none},
+      {call, "eigh", "", none},
+      {call, "lstsq", "", none},
+      {call, "fft", "", none},
+      {call, "rfft", "", none},
+      {call, "interpolate", "", none},
       // Made of nothing.
       {call, "arange", "iota(6)", ""},
       {call, "range", "", "`for i in 0..4 { … }` is a loop, `iota(4)` a tensor"},
@@ -114,6 +145,25 @@ const std::vector<ForeignName> &foreignNames() {
       {call, "Conv2d", "conv2d(images, 16, 3)", blocks},
       {call, "Dropout", "dropout(x, 0.1)", ""},
       {call, "MaxPool2d", "max_pool2d(images, 2)", ""},
+      {call, "avg_pool2d", "mean(split_dim(split_dim(images, 3, [4, 2]), 2, [4, 2]), [3, 5])",
+       "the mean over windows of 2 by 2"},
+      {call, "AvgPool2d", "mean(split_dim(split_dim(images, 3, [4, 2]), 2, [4, 2]), [3, 5])",
+       "the mean over windows of 2 by 2"},
+      {call, "adaptive_avg_pool2d", "mean(images, [2, 3])", "the mean over the whole image"},
+      {call, "AdaptiveAvgPool2d", "mean(images, [2, 3])", "the mean over the whole image"},
+      {call, "BatchNorm1d", "batch_norm(x[:, :, new, new])[:, :, 0, 0]", blocks},
+      {call, "LSTM", "", none},
+      {call, "GRU", "", none},
+      {call, "RNN", "", none},
+      {call, "ConvTranspose2d", "", none},
+      {call, "conv_transpose2d", "", none},
+      {call, "elu", "select(x > 0.0, x, exp(x) - 1.0)", ""},
+      {call, "relu6", "clamp(x, 0.0, 6.0)", ""},
+      {call, "hardsigmoid", "clamp(x / 6.0 + 0.5, 0.0, 1.0)", ""},
+      {call, "hardswish", "x * clamp(x / 6.0 + 0.5, 0.0, 1.0)", ""},
+      {call, "mish", "x * tanh(softplus(x))", ""},
+      {call, "swish", "silu(x)", ""},
+      {call, "logsigmoid", "-softplus(-x)", ""},
       {call, "Sequential", "linear(relu(linear(x, 8) as first), 8) as second", blocks},
       {call, "MultiheadAttention", "attend(h, h, h)", "`to_heads` and `from_heads` are about it"},
       {call, "scaled_dot_product_attention", "attend(h, h, h, causal = true)", ""},
@@ -123,7 +173,37 @@ const std::vector<ForeignName> &foreignNames() {
       {call, "mse_loss", "mse(x, y)", ""},
       {call, "MSELoss", "mse(x, y)", ""},
       {call, "l1_loss", "ratio(sum(abs(x - y)), size(x))", ""},
-      // Names of arguments.
+      {call, "L1Loss", "ratio(sum(abs(x - y)), size(x))", ""},
+      {call, "BCEWithLogitsLoss", "bce_with_logits(x, y)", ""},
+      {call, "kl_div", "ratio(sum(y * (log(y) - x)), size(x, 0))",
+       "x has logarithms, as in PyTorch"},
+      {call, "CosineAnnealingLR", "", rates},
+      {call, "OneCycleLR", "", rates},
+      {call, "LinearLR", "", rates},
+      {call, "StepLR", "", rates},
+      {call, "get_cosine_schedule_with_warmup", "", rates},
+      // Names of arguments: of one function, then of any.
+      {argument, "softmax.dim", "softmax(x)", lastDim},
+      {argument, "softmax.axis", "softmax(x)", lastDim},
+      {argument, "log_softmax.dim", "log_softmax(x)", lastDim},
+      {argument, "log_softmax.axis", "log_softmax(x)", lastDim},
+      {argument, "logsumexp.dim", "logsumexp(x)", lastDim},
+      {argument, "logsumexp.axis", "logsumexp(x)", lastDim},
+      {argument, "normalize.dim", "normalize(x)", lastDim},
+      {argument, "layer_norm.normalized_shape", "layer_norm(x)", lastDim},
+      {argument, "rms_norm.normalized_shape", "rms_norm(x)", lastDim},
+      {argument, "max_pool2d.kernel_size", "max_pool2d(images, window = 2)", ""},
+      {argument, "max_pool.kernel_size", "max_pool(images, window = 2)", ""},
+      {argument, "concat.dim", "concat([x, y], axis = 0)", ""},
+      {argument, "split.dim", "", "it is called `axis`: `a, b = split(x, 2, axis = -1)`"},
+      {argument, "argmax.dim", "argmax(x, axis = 1)", ""},
+      {argument, "size.dim", "size(x, axis = 0)", ""},
+      {argument, "position.dim", "position(x, axis = 0)", ""},
+      {argument, "split_dim.dim", "split_dim(x, axis = 1, sizes = [2, 3])", ""},
+      {argument, "mean.dim", "mean(x, axes = [1])", ""},
+      {argument, "max_over.dim", "max_over(x, axes = [1])", ""},
+      {argument, "min_over.dim", "min_over(x, axes = [1])", ""},
+      {argument, "moments.dim", "", "they are called `axes`: `m, v = moments(x, axes = [1])`"},
       {argument, "dim", "sum(x, axes = [1])", axes},
       {argument, "axis", "sum(x, axes = [1])", axes},
       {argument, "keepdim", "sum(x, [1])[:, new]", "a reduced dimension is gone"},
@@ -188,6 +268,14 @@ const ForeignName *foreignName(Foreign use, std::string_view name) {
     if (row.use == use && name == row.name)
       return &row;
   return nullptr;
+}
+
+const ForeignName *foreignArgument(std::string_view callee, std::string_view name) {
+  std::string ofCallee = std::string(callee) + "." + std::string(name);
+  for (const ForeignName &row : foreignNames())
+    if (row.use == Foreign::argument && ofCallee == row.name)
+      return &row;
+  return foreignName(Foreign::argument, name);
 }
 
 } // namespace weir

@@ -21,7 +21,7 @@ namespace weir {
 
 enum class Foreign {
   call,      ///< `reshape(…)`, `x.reshape(…)`, `torch.reshape(…)`
-  argument,  ///< `dim = …`
+  argument,  ///< `dim = …`; `softmax.dim` is that of one function
   value,     ///< `True`, `x.shape`
   statement, ///< `def`, `import`: the first word of a statement or item
 };
@@ -40,6 +40,9 @@ const std::vector<ForeignName> &foreignNames();
 
 /// The row of a name, or of what follows its last `.`; null where there is none.
 const ForeignName *foreignName(Foreign use, std::string_view name);
+
+/// The row of a named argument of a call: the function's own, or that of any.
+const ForeignName *foreignArgument(std::string_view callee, std::string_view name);
 
 } // namespace weir
 

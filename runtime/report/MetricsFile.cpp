@@ -52,13 +52,17 @@ size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
 } // namespace
 
 MetricsFile::MetricsFile(std::string name, int64_t doneSteps) : path(std::move(name)) {
-  file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
+  bool standard = path == "-";
+  file = standard ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                  : ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
+  if (standard)
+    path = "standard output";
   if (file < 0)
     throw Failure(isScarce(errno) ? Exit::device : Exit::storage,
                   concat(path, ": cannot write the metrics: ", std::strerror(errno)));
   // Of a pipe, a terminal or a device there is nothing to keep or to cut.
   struct stat facts;
-  if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))
+  if (standard || ::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))
     return;
   if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0) {
     int reason = errno;

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// --metrics FILE.jsonl: one flat JSON object per line. A step's has step, the model's values,
-// step_ms and tokens_per_second or samples_per_second, with --peak-flops mfu and hfu; an
-// evaluation's "event":"eval"; the last one
-// "event":"done". Numbers are printed so that a float comes back exactly; what is not finite is
-// null.
+// --metrics FILE.jsonl, or - for standard output: one flat JSON object per line. A step's has step,
+// the model's values, step_ms and tokens_per_second or samples_per_second, with --peak-flops mfu
+// and hfu; an evaluation's "event":"eval"; the last one "event":"done". Numbers are printed so that
+// a float comes back exactly; what is not finite is null.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +22,8 @@ namespace weir {
 class MetricsFile {
 public:
   /// Begins `path` anew, or, resuming after `doneSteps`, goes on behind the lines of those steps:
-  /// what a killed run wrote after its last checkpoint is computed again. Throws
-  /// Failure(Exit::storage).
+  /// what a killed run wrote after its last checkpoint is computed again. "-" is standard output,
+  /// which is never cut. Throws Failure(Exit::storage).
   MetricsFile(std::string path, int64_t doneSteps);
   ~MetricsFile();
   MetricsFile(const MetricsFile &) = delete;

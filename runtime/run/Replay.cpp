@@ -175,7 +175,7 @@ Exit Training::replay(const Signals &signals) {
   Values results = last;
   results.insert(results.begin(), {"step", static_cast<double>(done)});
   reports.close();
-  printResults(results, options.json, secondsSince(began), reports.profileJson());
+  printResults(results, options, secondsSince(began), reports.profileJson());
   return reported ? Exit::ok : Exit::storage;
 }
 

@@ -37,9 +37,10 @@ std::string shownFigure(const std::string &name, double value, const char *forma
   return formatted(isCount(name) ? "%.0f" : format, value);
 }
 
-void printResults(const Values &results, bool json, double seconds, const std::string &profile) {
+void printResults(const Values &results, const RunOptions &options, double seconds,
+                  const std::string &profile) {
   std::string text;
-  if (json) {
+  if (options.json) {
     for (const auto &[name, value] : results)
       text += concat(text.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
     if (!profile.empty())
@@ -49,7 +50,10 @@ void printResults(const Values &results, bool json, double seconds, const std::s
     for (const auto &[name, value] : results)
       text += concat(name, " ", shownFigure(name, value, "%.6g"), "\n");
   }
-  print(text);
+  if (options.metrics == "-")
+    std::cerr << text << std::flush;
+  else
+    print(text);
 }
 
 } // namespace weir

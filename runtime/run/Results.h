@@ -9,15 +9,17 @@
 #define WEIR_RUNTIME_RUN_RESULTS_H
 
 #include "runtime/report/Record.h"
+#include "runtime/run/RunOptions.h"
 
 namespace weir {
 
 /// A figure as people read it: counts as such, averages with `format`, "%.4f".
 std::string shownFigure(const std::string &name, double value, const char *format);
 
-/// Prints the results and, in JSON, the seconds the run took and the profile, which is JSON or "":
-/// on standard output, or, where its reader has gone, with everything else.
-void printResults(const Values &results, bool json, double seconds,
+/// Prints the results and, with --json, the seconds the run took and the profile, which is JSON or
+/// "": on standard output, or, where its reader has gone or --metrics - writes there, on standard
+/// error.
+void printResults(const Values &results, const RunOptions &options, double seconds,
                   const std::string &profile = "");
 
 } // namespace weir

@@ -7,6 +7,7 @@
 
 #include "runtime/run/RunOptions.h"
 #include "runtime/base/Text.h"
+#include "runtime/data/Readers.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/Utilization.h"
@@ -21,9 +22,9 @@ constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
 
 /// A path such as --data a=x is one value each time; a word after it is not another.
 CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string> &into,
-                        const char *help) {
+                        const std::string &help) {
   return app.add_option(name, into, help)
-      ->type_name("INPUT=PATH")
+      ->type_name("INPUT=[FORMAT:]PATH")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
@@ -33,8 +34,10 @@ CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string
 
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
   return addSources(app, "--data", data,
-                    "values of a model's input: idx, .npy, text, .bin tokens, or bytes:PATH; once "
-                    "for each input");
+                    concat("values of a model's input, once for each: idx, .npy, text or .bin "
+                           "tokens, told by content and name, or in the format that stands before "
+                           "the path, such as tokens=u32:t.bin: one of ",
+                           join(formatNames())));
 }
 
 void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group) {
@@ -72,7 +75,11 @@ void keepSources(const RunOptions &options) {
   add(read, "--init", options.init);
   add(read, "--init-partial", options.initPartial);
   add(read, "--checkpoint", options.checkpoint);
-  add(written, "--metrics", options.metrics);
+  if (options.metrics != "-")
+    add(written, "--metrics", options.metrics);
+  else if (options.json)
+    throw Failure(Exit::usage, "--json and --metrics -: both write to standard output; give "
+                               "--metrics a file. Its last line has the results too");
   if (!options.tensorboard.empty())
     written.push_back(namedByOption("--tensorboard", options.tensorboard, true));
   add(written, "--trace", options.trace);
@@ -247,15 +254,21 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->excludes("--replay")
       ->group(processes);
 
-  app.add_option("--metrics", options.metrics, "write one JSON object per step")
-      ->type_name("FILE.jsonl")
+  app.add_option("--metrics", options.metrics,
+                 "write one JSON object per step, such as --metrics m.jsonl; - writes them to "
+                 "standard output, and the results to standard error")
+      ->type_name("FILE.jsonl|-")
+      ->each(warnsOfEnding("--metrics", ".jsonl"))
       ->group(reports);
   app.add_option("--tensorboard", options.tensorboard, "write TensorBoard's event files")
       ->type_name("DIR")
+      ->check(isNotStandardOutput())
       ->group(reports);
-  app.add_option("--trace", options.trace,
-                 "write where the time of some steps went, for chrome://tracing or Perfetto")
-      ->type_name("FILE.json")
+  writesFile(
+      app.add_option("--trace", options.trace,
+                     "write where the time of some steps went, for chrome://tracing or Perfetto"),
+      ".json")
+      ->check(isNotStandardOutput())
       ->group(reports);
   app.add_flag("--profile", options.profile,
                "say at the end what the time of a step went to: each kernel and library call with "
@@ -277,10 +290,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
           },
           ""))
       ->group(reports);
-  app.add_option("--gradients", options.gradients,
-                 "write the gradients of the last step, before clipping; `weir run` needs an "
-                 "artifact that was compiled with --gradients")
-      ->type_name("FILE.safetensors")
+  writesFile(
+      app.add_option("--gradients", options.gradients,
+                     "write the gradients of the last step, before clipping; `weir run` needs an "
+                     "artifact that was compiled with --gradients"),
+      ".safetensors")
+      ->check(isNotStandardOutput())
       ->group(reports);
   if (!app.get_option_no_throw("--json"))
     app.add_flag("--json", options.json, "results on standard output as one JSON object")

@@ -64,6 +64,18 @@ void requireBefore(const RunOptions &options, const CheckpointStore &store) {
                          "how many checkpoints there are"));
 }
 
+/// The step, where it trains something: without a trained parameter there is one too, for the loss.
+const artifact::Entry &requireTraining(const Program &program) {
+  const artifact::Entry &step = requireEntry(program, "step", "to train");
+  std::set<std::string> written = writtenVariables(program.plan(), step.name()->string_view());
+  for (const TensorView &variable : program.variables())
+    if (variable.role != artifact::Role::run && written.contains(variable.name))
+      return step;
+  throw Failure(Exit::model, concat(program.plan().model()->str(),
+                                    ": there is nothing to train: the model has no parameters, or "
+                                    "all are frozen; weir eval and weir predict run it"));
+}
+
 /// Null without --checkpoint. Nobody else is in the directory from now on, and only who resumes
 /// finds checkpoints there.
 std::unique_ptr<CheckpointStore> openStore(const Program &program, const RunOptions &options,
@@ -92,7 +104,7 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), group(options.device.group),
       program(std::move(artifact), openDevice, {.device = deviceOptions(options)}),
       attached(options.attach ? options.attach(program) : nullptr),
-      stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
+      stepEntry(requireTraining(program)), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(program, options, disk)),
       beginning(std::in_place, program, options, store.get()),
       data(stepEntry, options, *beginning, store != nullptr),
@@ -558,7 +570,7 @@ Exit Training::finish(bool reported) {
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
   reports.close();
   if (isFirst(options))
-    printResults(results, options.json, seconds, reports.profileJson());
+    printResults(results, options, seconds, reports.profileJson());
   if (program.facts().computes)
     skips.requireLearnt(done);
   return reported ? Exit::ok : Exit::storage;

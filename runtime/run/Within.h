@@ -1,4 +1,4 @@
-//===- Within.h - Numbers that an option takes ----------------------------===//
+//===- Within.h - What an option takes ------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_RUN_WITHIN_H
 
 #include "runtime/base/Text.h"
+#include "runtime/report/Ending.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
@@ -57,6 +58,22 @@ inline CLI::Validator within(double least, double most, const char *wanted) {
         return isWithin(text, value, least, most, std::chars_format::general)
                    ? std::string()
                    : concat("expected ", wanted, ", found '", text, "'");
+      },
+      "");
+}
+
+/// Of an option that names a file to write in the format of `ending`, ".npy": what its help calls
+/// the value, and a warning where the file is called otherwise.
+inline CLI::Option *writesFile(CLI::Option *option, const std::string &ending) {
+  return option->type_name("FILE" + ending)->each(warnsOfEnding(option->get_name(), ending));
+}
+
+/// A path that is not "-": what is written cannot go to standard output.
+inline CLI::Validator isNotStandardOutput() {
+  return CLI::Validator(
+      [](std::string &path) {
+        return path == "-" ? "expected a file, found '-': this is not written to standard output"
+                           : std::string();
       },
       "");
 }

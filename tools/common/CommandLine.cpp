@@ -9,6 +9,7 @@
 #include "runtime/base/CpuLevel.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
+#include "tools/common/ForeignOptions.h"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -49,6 +50,55 @@ CLI::App &chosen(CLI::App &app) {
   return commands.empty() ? app : *commands.front();
 }
 
+/// Where an option is that `command` does not have: "weir run and weir train", or "".
+std::string ownersOf(const std::string &option, CLI::App &app) {
+  std::vector<std::string> owners;
+  for (const CLI::App *other : app.get_subcommands(nullptr))
+    if (other->get_option_no_throw(option))
+      owners.push_back(app.get_name() + " " + other->get_name());
+  if (owners.size() < 2)
+    return join(owners);
+  std::string last = owners.back();
+  owners.pop_back();
+  return concat(join(owners), " and ", last);
+}
+
+/// What to write for another tool's option, value or command: "write `--set batch=N`: …", and of
+/// which command it is where it is not of `command`.
+std::string adviceOf(const ForeignOption &row, const CLI::App &command, CLI::App &app) {
+  std::string code = row.code, advice;
+  if (!code.empty()) {
+    advice = concat("write `", code, "`");
+    std::string option = code.substr(0, code.find(' '));
+    if (option.starts_with("-") && !command.get_option_no_throw(option)) {
+      std::string owners = ownersOf(option, app);
+      advice += owners.empty() ? " when it is compiled with weir" : concat(", of ", owners);
+    }
+  }
+  return concat("; ", advice, advice.empty() || !*row.note ? "" : ": ", row.note);
+}
+
+/// The rest of the message about an option that a command does not have.
+std::string insteadOf(const std::string &option, const CLI::App &command, CLI::App &app) {
+  if (const ForeignOption *row = foreignOption(option))
+    return adviceOf(*row, command, app);
+  if (std::string owners = ownersOf(option, app); !owners.empty())
+    return concat("; it is an option of ", owners);
+  return didYouMean(option, optionNames(command));
+}
+
+/// What is wrong with values that another tool has, or "".
+std::string foreignValues(CLI::App &app) {
+  CLI::App &command = chosen(app);
+  for (const CLI::Option *option : command.get_options())
+    for (const std::string &value : option->results())
+      for (const std::string &name : option->get_lnames())
+        if (const ForeignOption *row = foreignOption(concat("--", name, "=", value)))
+          return concat("--", name, " ", value, " is another tool's word",
+                        adviceOf(*row, command, app));
+  return "";
+}
+
 /// What is wrong with the words that nothing took, or "". A misspelt option also explains why a
 /// required one is missing, so this is asked first.
 std::string strangers(CLI::App &app) {
@@ -61,7 +111,7 @@ std::string strangers(CLI::App &app) {
         optionsEnded = true;
       } else if (extra.size() > 1 && extra[0] == '-' && !optionsEnded) {
         std::string name = extra.substr(0, extra.find('='));
-        return concat("unknown option '", name, "'", didYouMean(name, optionNames(*part)));
+        return concat("unknown option '", name, "'", insteadOf(name, *part, app));
       } else if (unexpected.empty()) {
         unexpected = extra;
       }
@@ -69,8 +119,11 @@ std::string strangers(CLI::App &app) {
   }
   if (unexpected.empty())
     return "";
-  if (&command == &app && !commandNames(app).empty())
-    return concat("unknown command '", unexpected, "'", didYouMean(unexpected, commandNames(app)));
+  if (&command == &app && !commandNames(app).empty()) {
+    const ForeignOption *row = foreignOption(unexpected);
+    return concat("unknown command '", unexpected, "'",
+                  row ? adviceOf(*row, command, app) : didYouMean(unexpected, commandNames(app)));
+  }
   return concat("unexpected argument '", unexpected, "'");
 }
 
@@ -122,6 +175,8 @@ std::string wrongWords(CLI::App &app, int argc, const char *const *argv) {
     problem = strangers(app);
   if (problem.empty())
     problem = emptyValues(app);
+  if (problem.empty())
+    problem = foreignValues(app);
   return problem;
 }
 
@@ -151,7 +206,18 @@ public:
 } // namespace
 
 void addVersionOption(CLI::App &app, const std::string &program) {
-  app.set_version_flag("--version", concat(program, " " WEIR_VERSION "\nCPU level: ", cpuLevel()));
+  app.set_version_flag("-V,--version",
+                       concat(program, " " WEIR_VERSION "
+CPU level: ", cpuLevel()));
+}
+
+std::vector<const char *> expandHelp(int argc, const char *const *argv) {
+  std::vector<const char *> words(argv, argv + argc);
+  if (argc > 1 && std::strcmp(argv[1], "help") == 0) {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
+  return words;
 }
 
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
@@ -168,8 +234,13 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
     if (problem.empty() && hasCommands && app.get_subcommands().empty())
       problem = "no command given";
   } catch (const CLI::Success &help) {
-    app.exit(help, std::cout, std::cerr);
-    return Exit::ok;
+    // Of a command that there is not: `help trian`.
+    if (hasCommands && app.get_subcommands().empty())
+      problem = strangers(app);
+    if (problem.empty()) {
+      app.exit(help, std::cout, std::cerr);
+      return Exit::ok;
+    }
   } catch (const CLI::ParseError &error) {
     problem = wrongWords(app, argc, argv);
     if (problem.empty())

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Parsing with the nearest name for a misspelt one, and the one place where failures become
-// messages and exit statuses.
+// Parsing with the nearest name for a misspelt one, or what to write for a name of another tool
+// (ForeignOptions.h), and the one place where failures become messages and exit statuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,15 +17,20 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace weir {
 
-/// Gives a program --version: its name, Weir's version, and the CPU level.
+/// Gives a program -V and --version: its name, Weir's version, and the CPU level.
 void addVersionOption(CLI::App &app, const std::string &program);
+
+/// The words of a command line with `help` and `help COMMAND` written as the option: `--help`,
+/// `COMMAND --help`. The first word is the program's.
+std::vector<const char *> expandHelp(int argc, const char *const *argv);
 
 /// Parses into `app`. Nothing to return: go on. Otherwise the program ends with this status: ok
 /// after --help or --version (on standard output), usage after a message on standard error that
-/// names the nearest command or option.
+/// names the nearest command or option, or what another tool's is called here.
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 
 /// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on

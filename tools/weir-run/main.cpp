@@ -11,6 +11,7 @@
 #include "tools/common/Files.h"
 
 #include <string_view>
+#include <vector>
 
 namespace weir {
 namespace {
@@ -39,7 +40,8 @@ Examples:
 /// One command: its options, and what it does with an artifact.
 template <typename Options>
 Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &),
-         Exit (*execute)(std::vector<std::byte>, const Options &), int argc, char **argv) {
+         Exit (*execute)(std::vector<std::byte>, const Options &), int argc,
+         const char *const *argv) {
   CLI::App app(about, name);
   addVersionOption(app, "weir-run");
   std::string artifact;
@@ -54,7 +56,10 @@ Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &)
   return execute(readArtifact(artifact), options);
 }
 
-Exit runCommand(int argc, char **argv) {
+Exit runCommand(int count, char **given) {
+  std::vector<const char *> words = expandHelp(count, given);
+  const char *const *argv = words.data();
+  int argc = static_cast<int>(words.size());
   std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "eval")
     return run("weir-run eval", evaluation, addEvaluateOptions, runEvaluation, argc - 1, argv + 1);

@@ -65,9 +65,9 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
           ->type_name("A B")
           ->expected(2)
           ->check(CLI::Range(1, 1000));
-  CLI::Option *output =
-      app.add_option("-o", plan.output, "Write the best plan here, for weir compile --plan")
-          ->type_name("FILE.toml");
+  CLI::Option *output = writesFile(
+      app.add_option("-o", plan.output, "Write the best plan here, for weir compile --plan"),
+      ".toml");
   app.add_option("--take", plan.take, "Write this one of the plans instead of the first")
       ->type_name("N")
       ->transform(integerWithin(1, 1000))

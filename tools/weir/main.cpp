@@ -15,6 +15,7 @@
 #include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
+#include "runtime/report/Ending.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
 #include "runtime/run/Restarts.h"
@@ -73,6 +74,7 @@ Examples:
   weir inspect gpt.weirx
   weir tune gpt.weirx -o gpt.tuning.json
   weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
+  weir help train
 
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
 finite, 6 device or memory, 7 another rank lost, 8 storage, 75 checkpointed on a signal: start me again.)";
@@ -156,9 +158,9 @@ Command addCompile(CLI::App &app, State &state) {
                "The artifact's step gives its gradients too, for weir run --gradients");
   app.add_flag("--time-passes", state.compile.timePasses,
                "Say on standard error where the compile spends its time, phase by phase");
-  app.add_option("--report", state.compile.report,
-                 "Write how many operations the IR has behind each phase into this file, as JSON")
-      ->type_name("FILE")
+  writesFile(app.add_option("--report", state.compile.report,
+                            "Write how many operations the IR has behind each phase"),
+             ".json")
       ->check([](const std::string &path) {
         return path == "-" ? "expected a file: standard output is the artifact's" : "";
       });
@@ -170,6 +172,7 @@ Command addCompile(CLI::App &app, State &state) {
       return exit;
     checkTargetOptions(state.compile);
     std::string path = state.output;
+    warnsOfEnding("-o", state.compile.stopAfter.empty() ? ".weirx" : ".mlir")(path);
     if (path.empty())
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
@@ -241,7 +244,7 @@ Exit train(std::vector<std::byte> artifact, State &state) {
 Command addTrain(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
-  app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
+  writesFile(app.add_option("-o", state.output, "Keep the artifact here too"), ".weirx");
   addTrainingOptions(app, state);
   return [&] {
     readModelOptions(state.words, state.compile);
@@ -373,9 +376,9 @@ Command addInspect(CLI::App &app, State &state) {
                                            "per second, such as 400TFLOP/s,3TB/s";
       })
       ->needs(time);
-  app.add_option("--html", state.output,
-                 "Write a page to look at: memory over the step, kernels, calls, beside the model")
-      ->type_name("FILE")
+  writesFile(app.add_option("--html", state.output,
+                            "Write a page: memory over the step, kernels, calls, beside the model"),
+             ".html")
       ->excludes(json, plan, precision, lines, memory, sharding, time);
   return [&] {
     if (!state.output.empty()) {
@@ -429,7 +432,7 @@ Command addPlan(CLI::App &app, State &state) {
 
 Command addTune(CLI::App &app, State &state) {
   addArtifact(app, state);
-  app.add_option("-o", state.output, "Where to write")->required()->type_name("FILE");
+  writesFile(app.add_option("-o", state.output, "Where to write"), ".json")->required();
   app.add_option("--device", state.run.device.kind,
                  "Where to measure (default: what it is compiled for); see weir run --help")
       ->type_name("NAME");
@@ -442,8 +445,8 @@ Command addTune(CLI::App &app, State &state) {
 }
 
 Command addProbe(CLI::App &app, State &state) {
-  app.add_option("-o", state.output, "Where to write (default: standard output)")
-      ->type_name("FILE.toml");
+  writesFile(app.add_option("-o", state.output, "Where to write (default: standard output)"),
+             ".toml");
   app.add_option("--devices", state.probed.devices,
                  "Ranks that are measured at once, with a core each (default: all cores)")
       ->type_name("N")
@@ -485,7 +488,7 @@ Examples:
 
 Examples:
   weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
-  weir run gpt.weirx --data window=input.txt --checkpoint kept --resume
+  weir run gpt.weirx --data window=text:input.txt --checkpoint kept --resume --metrics -
   weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors
   weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op
   weir run gpt.weirx --data window=input.txt --checkpoint kept --replay 1234)",
@@ -510,7 +513,7 @@ the data. Where the model returns several tensors, the second is FILE_1.npy, and
 
 Examples:
   weir predict mlp.weirx --checkpoint kept --data images=IMAGES -o logits.npy
-  weir predict mlp.weirx --init weights.safetensors --data images=images.npy -o logits.npy --json)",
+  weir predict mlp.weirx --init-partial weights.safetensors --data images=images.npy -o logits.npy --json)",
      addPredict},
     {"verify",
      R"(Test the compile of a model: run it on random inputs with the reference interpreter, as it is written and
@@ -579,7 +582,8 @@ Exit run(int argc, const char *const *argv) {
     CLI::App *command = app.add_subcommand(entry.name, entry.about);
     actions.emplace_back(command, entry.add(*command, state));
   }
-  if (auto exit = parseCommandLine(app, argc, argv))
+  std::vector<const char *> words = expandHelp(argc, argv);
+  if (auto exit = parseCommandLine(app, static_cast<int>(words.size()), words.data()))
     return *exit;
   for (auto &[command, action] : actions)
     if (command->parsed())

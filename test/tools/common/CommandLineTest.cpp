@@ -63,6 +63,36 @@ TEST_F(CommandLine, NamesTheNearestOptionEvenWhereItHidAnother) {
   refused({"train", "--setps=3"}, "unknown option '--setps'; did you mean '--steps'?");
 }
 
+TEST_F(CommandLine, AnswersWhatOtherToolsHave) {
+  app.add_subcommand("compile", "Compiles.")->add_option("--precision", model);
+  app.get_subcommand("train")->add_option("--set", model);
+  refused({"train", "m", "--max_steps", "3"}, "unknown option '--max_steps'; write `--steps N`");
+  refused({"train", "m", "--Batch-Size=3"},
+          "unknown option '--Batch-Size'; write `--set batch=N`: sizes are configs of the model, "
+          "`config batch = 32`; the first dimension of each input is the batch");
+  refused({"train", "m", "--fp16"},
+          "unknown option '--fp16'; write `--precision f16`, of tool compile");
+  refused({"train", "m", "--precision=f16"},
+          "unknown option '--precision'; it is an option of tool compile");
+  refused({"compile", "--precision", "float16"},
+          "--precision float16 is another tool's word; write `--precision f16`");
+  refused({"train", "m", "--export"}, "unknown option '--export'; the artifact is what runs, with "
+                                      "weir-run or weir predict");
+  refused({"fit", "m"}, "unknown command 'fit'; write `weir train`");
+}
+
+TEST_F(CommandLine, HelpIsACommandToo) {
+  const char *given[] = {"tool", "help", "train"};
+  std::vector<std::string> expanded;
+  for (const char *word : expandHelp(3, given))
+    expanded.push_back(word);
+  EXPECT_EQ(expanded, (std::vector<std::string>{"tool", "train", "--help"}));
+  EXPECT_EQ(expandHelp(2, given).size(), 2u);
+  EXPECT_STREQ(expandHelp(2, given)[1], "--help");
+  const char *file[] = {"tool", "train", "help"};
+  EXPECT_STREQ(expandHelp(3, file)[2], "help");
+}
+
 TEST_F(CommandLine, RefusesWhatIsTooMuchOrTooLittle) {
   refused({"train", "a", "b"}, "unexpected argument 'b'");
   refused({"train"}, "model is required");

@@ -1,0 +1,24 @@
+//===- EndingTest.cpp -----------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/report/Ending.h"
+#include <gtest/gtest.h>
+
+namespace weir {
+namespace {
+
+TEST(Ending, SaysWhatAFileIsThatIsCalledOtherwise) {
+  EXPECT_EQ(wrongEnding("-o", "a.b/out.csv", ".npy"),
+            "warning: -o a.b/out.csv: is written as .npy, whatever its ending");
+  EXPECT_EQ(wrongEnding("--metrics", "m.json", ".jsonl"),
+            "warning: --metrics m.json: is written as .jsonl, whatever its ending");
+  for (const char *path : {"out.npy", "out", "a.csv/out", "run.3", "/dev/stdout", "-", ".csv", ""})
+    EXPECT_EQ(wrongEnding("-o", path, ".npy"), "") << path;
+}
+
+} // namespace
+} // namespace weir
