@@ -13,9 +13,10 @@ namespace weir {
 
 /// In the order of the enum; docs/language.md says what each is about.
 static constexpr const char *names[] = {
-    "unused-config",       "unused-definition", "unused-argument",  "unused-binding",
-    "unused-input",        "unused-state",      "unused-parameter", "unused-update",
-    "untrained-parameter", "second-model",      "short-warmup",     "commented-division",
+    "unused-config",       "unused-definition",     "unused-argument",   "unused-binding",
+    "unused-input",        "unused-state",          "unused-parameter",  "unused-update",
+    "nothing-to-train",    "untrained-parameter",   "second-model",      "short-warmup",
+    "large-learning-rate", "loss-of-probabilities", "labels-are-inputs", "commented-division",
 };
 static_assert(std::size(names) == size_t(Warning::commentedDivision) + 1);
 

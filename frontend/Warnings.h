@@ -30,9 +30,13 @@ enum class Warning {
   unusedState,
   unusedParameter,
   unusedUpdate,
+  nothingToTrain,
   untrainedParameter,
   secondModel,
   shortWarmup,
+  largeLearningRate,
+  lossOfProbabilities,
+  labelsAreInputs,
   commentedDivision,
 };
 

@@ -234,6 +234,38 @@ static const TensorOperator tensorOperators[] = {
     {ast::BinaryOp::ge, true, true, compare<Predicate::ge>},
 };
 
+/// `==` and `!=` of truth values, of which at least one is a tensor; nothing where neither is one.
+std::optional<Value> Elaborator::compareTruths(ast::BinaryOp op, const Value &lhs, const Value &rhs,
+                                               Range range) {
+  using ast::BinaryOp;
+  if (op != BinaryOp::eq && op != BinaryOp::ne)
+    return std::nullopt;
+  const Tensor *a = lhs.get<Tensor>(), *b = rhs.get<Tensor>();
+  bool left = a ? a->isBool() : lhs.get<bool>() != nullptr,
+       right = b ? b->isBool() : rhs.get<bool>() != nullptr;
+  if (!left && !right)
+    return std::nullopt;
+  if (left != right) {
+    error(range, std::string("`") + spelling(op) + "` compares numbers, or truth values, not " +
+                     lhs.describe() + " and " + rhs.describe())
+        .help("`f32(x)` converts truth values");
+    return Value();
+  }
+  bool equal = op == BinaryOp::eq;
+  auto negated = [&](const Value &value) { return unary(ast::UnaryOp::logicalNot, value, range); };
+  if (const bool *known = (a ? rhs : lhs).get<bool>()) {
+    const Value &other = a ? lhs : rhs;
+    return *known == equal ? other : negated(other);
+  }
+  // `a == b` is (a and b) or not (a or b).
+  Value both = tensorBinary(BinaryOp::logicalAnd, lhs, rhs, range),
+        either = tensorBinary(BinaryOp::logicalOr, lhs, rhs, range);
+  if (both.isPoison() || either.isPoison())
+    return Value();
+  Value same = tensorBinary(BinaryOp::logicalOr, both, negated(either), range);
+  return equal ? same : negated(same);
+}
+
 Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range) {
   using ast::BinaryOp;
   std::string what = std::string("`") + spelling(op) + "`";
@@ -262,6 +294,8 @@ Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &
     error(range, what + " wants truth values, not " + lhs.describe() + " and " + rhs.describe());
     return {};
   }
+  if (std::optional<Value> compared = compareTruths(op, lhs, rhs, range))
+    return *compared;
   // Small whole powers are products: exact, and their gradient needs no logarithm.
   if (op == BinaryOp::pow && a && a->isFloat() && rhs.isNumber()) {
     if (rhs.number() == 1)

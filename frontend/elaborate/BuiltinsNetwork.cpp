@@ -82,6 +82,8 @@ static Value softmaxCrossEntropy(BuiltinCall &call) {
     return {};
   }
   Elaborator &e = call.elaborator;
+  if (!e.frame().file->prelude) // whose own losses are looked at where they are called
+    e.warnLoss(call.builtin.name, *logits, *labels, call.range);
   Tensor ints = e.cast(*labels, e.i32(), call.range);
   auto op =
       SoftmaxCrossEntropyOp::create(call.builder(), call.location(), logits->value, ints.value);

@@ -31,11 +31,14 @@ std::vector<std::string> Elaborator::visibleCallables() {
     for (const auto &[name, binding] : scope->names)
       if (binding.value.get<std::shared_ptr<Instance>>())
         names.push_back(name);
+  auto add = [&](const std::map<std::string, const ast::CallableItem *> &callables) {
+    for (const auto &[name, callable] : callables)
+      if (callable->callableKind != ast::CallableKind::optimizer) // stands in `update` only
+        names.push_back(name);
+  };
   if (!current->file->prelude)
-    for (const auto &[name, callable] : modelFile.callables)
-      names.push_back(name);
-  for (const auto &[name, callable] : preludeCallables)
-    names.push_back(name);
+    add(modelFile.callables);
+  add(preludeCallables);
   for (const std::string &name : builtinNames())
     names.push_back(name);
   return names;
@@ -362,7 +365,8 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       arguments, [](const CallArgument &argument) { return argument.value.isPoison(); });
   for (const Frame *outer = frame.caller; outer; outer = outer->caller)
     unknown |= outer->undecided;
-  warnWarmup(callable, range);
+  warnSchedule(callable, range);
+  warnLossCall(callable, range);
   if (!assigned) // whatever the body would say is a consequence of that
     frame.returned = frame.refused = true;
   else if (unknown && isInProgress(frame.caller, &callable))
@@ -382,6 +386,8 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
     result = Value::tuple({});
   if (result.isPoison())
     result = recover(callable, range);
+  if (const Tensor *tensor = result.get<Tensor>(); tensor && entry() && frame.file->prelude)
+    entry()->madeBy[tensor->value] = &callable;
   current = frame.caller;
   return result;
 }

@@ -170,6 +170,7 @@ void Elaborator::checkUncalled() {
   auto keptVariables = std::exchange(variables, {});
   auto keptBySymbol = std::exchange(variablesBySymbol, {});
   auto kept = std::make_tuple(init, initSeed, initZero);
+  Restated keptRestated = std::exchange(restated, Restated());
   supposing = true;
   work = 0;
   for (const ast::CallableItem *callable : callables) {
@@ -211,6 +212,7 @@ void Elaborator::checkUncalled() {
   variables = std::move(keptVariables);
   variablesBySymbol = std::move(keptBySymbol);
   std::tie(init, initSeed, initZero) = kept;
+  restated = std::move(keptRestated);
 }
 
 ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) {

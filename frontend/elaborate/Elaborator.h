@@ -151,6 +151,7 @@ struct Entry {
   PathClaims variablePaths;
   std::map<std::string, unsigned> draws;                 ///< random draws so far, by instance path
   std::map<mlir::Operation *, std::string> limitConfigs; ///< of gathers and labels
+  llvm::DenseMap<mlir::Value, const ast::CallableItem *> madeBy; ///< results of the prelude's fns
   /// The first call of a model, for predict.
   const ast::CallableItem *model = nullptr;
   std::shared_ptr<Instance> modelInstance;
@@ -264,6 +265,8 @@ public:
   void let(const ast::LetStmt &stmt);
   /// False, reported at the call that was made (or here, for a file's), where it does not hold.
   bool check(const ast::Requirement &requirement);
+  /// Warns where the loss `name` gets what is no logits, or labels that the model has seen.
+  void warnLoss(const std::string &name, const Value &logits, const Value &labels, Range call);
 
   //===--- Calls (Calls.cpp) and types (Types.cpp) --------------------------------------------===//
 
@@ -342,6 +345,8 @@ private:
   Value builtinName(const std::string &name, Range range, bool &known);
   Value staticBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
   Value tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
+  std::optional<Value> compareTruths(ast::BinaryOp op, const Value &lhs, const Value &rhs,
+                                     Range range);
   Value ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
   Value callBuiltin(const Builtin &builtin, const ast::CallExpr &expr);
   bool isValue(const std::string &name);
@@ -350,6 +355,7 @@ private:
   std::vector<std::string> visibleNames();
   std::vector<std::string> visibleCallables();
   void executeBranch(const ast::Body &body, const ast::Body *other);
+  void restate(const Variable &state, mlir::Operation *first, mlir::Value value);
   Variable *declareVariable(const ast::Identifier &name, Role role, const ModelPath &path,
                             const std::function<std::optional<Tensor>()> &initial, Range range);
   std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const ModelPath &path,
@@ -406,7 +412,9 @@ private:
   void checkCounts(const Ratio &loss);
   void warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
                      llvm::ArrayRef<Metric> metrics);
-  void warnWarmup(const ast::CallableItem &callable, Range call);
+  void warnSchedule(const ast::CallableItem &callable, Range call);
+  void warnLearningRate(const Value &rate, Range range);
+  void warnLossCall(const ast::CallableItem &callable, Range call);
   void warnSecondModel(const ast::CallableItem &callable, Range call);
   /// The rules that take no parameter.
   std::vector<const ast::UpdateEntry *> unusedRules();
@@ -452,8 +460,13 @@ private:
   llvm::DenseMap<std::pair<const SourceFile *, uint32_t>, mlir::LocationAttr> locations;
   mlir::func::FuncOp init;
   mlir::Value initSeed, initZero; ///< in init
-  mlir::Block scratch;            ///< where the ops of configs and consts would go; they have none
-  Frame recipeFrame;              ///< of the entry in progress
+  struct Restated {
+    mlir::func::FuncOp function; ///< null where no state begins as a parameter
+    llvm::DenseMap<const Variable *, mlir::Value> values;
+  };
+  Restated restated;   ///< states' initial values once weights are loaded
+  mlir::Block scratch; ///< where the ops of configs and consts would go; they have none
+  Frame recipeFrame;   ///< of the entry in progress
   Scope recipeScope;
   std::vector<std::unique_ptr<Variable>> variables;
   std::map<std::string, Variable *> variablesBySymbol;

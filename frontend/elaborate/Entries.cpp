@@ -23,6 +23,7 @@ namespace weir::elab {
 static const char *const runScalars[] = {runSeedName, runStepName, runTotalStepsName};
 
 void Elaborator::beginInit(mlir::Location place) {
+  restated = Restated();
   opBuilder.setInsertionPointToEnd(module->getBody());
   init = mlir::func::FuncOp::create(opBuilder, place, "init", opBuilder.getFunctionType({}, {}));
   opBuilder.setInsertionPointToStart(init.addEntryBlock());
@@ -31,8 +32,12 @@ void Elaborator::beginInit(mlir::Location place) {
 }
 
 void Elaborator::endInit() {
-  opBuilder.setInsertionPointToEnd(&init.getBody().front());
-  mlir::func::ReturnOp::create(opBuilder, init.getLoc());
+  for (mlir::func::FuncOp entry : {init, restated.function}) {
+    if (!entry)
+      continue;
+    opBuilder.setInsertionPointToEnd(&entry.getBody().front());
+    mlir::func::ReturnOp::create(opBuilder, entry.getLoc());
+  }
 }
 
 void Elaborator::describeModule() {

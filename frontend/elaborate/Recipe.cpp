@@ -249,7 +249,8 @@ void Elaborator::readRecipe() {
     error(keyword, "the recipe has no `loss`");
   if (recipe.updates.empty())
     error(keyword, "the recipe has no `update`: nothing would be learnt")
-        .help("for example `update adamw(lr = 1e-3)`");
+        .help("for example `update adamw(lr = 1e-3)`; `update frozen()` keeps all as it is, for a "
+              "model that only predicts");
   if (!recipe.steps && !recipe.epochs)
     error(keyword, "the recipe has neither `steps` nor `epochs`");
   if (recipe.steps && recipe.epochs)

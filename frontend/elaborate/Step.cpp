@@ -41,6 +41,8 @@ void Elaborator::checkCounts(const Ratio &loss) {
 }
 
 void Elaborator::takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range) {
+  if (trained.empty())
+    return;
   std::vector<mlir::Value> sources;
   for (const Trained &one : trained)
     sources.push_back(

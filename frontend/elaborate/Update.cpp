@@ -83,13 +83,11 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
           .help("a last line without `where` takes what is left; `update frozen()` keeps it as it "
                 "is");
   }
-  if (trained.empty() && known && !recipe.updates.empty() && !diagnostics.hasErrors()) {
-    Diagnostic &report =
-        error(recipe.item->keyword,
-              "there is nothing to train: the model has no parameters, or all are frozen");
-    for (const ast::UpdateEntry *rule : unusedRules())
-      report.note(rule->range, "this `update` takes no parameter");
-  }
+  if (trained.empty() && known && !recipe.updates.empty() && !diagnostics.hasErrors())
+    diagnostics
+        .warning(recipe.item->keyword, Warning::nothingToTrain,
+                 "there is nothing to train: the model has no parameters, or all are frozen")
+        .help("`weir eval` and `weir predict` run it");
   return trained;
 }
 
@@ -154,6 +152,7 @@ void Elaborator::takeNexts(std::vector<Write> &writes) {
   currentEntry->nexts.clear();
 }
 
+/// Without anything to train a step gives the loss, and states their next values.
 void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
                             std::vector<Output> &outputs) {
   Range range = recipe.clip ? recipe.clip->range : recipe.item->keyword;
@@ -161,7 +160,11 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   if (options.gradients)
     for (const Trained &one : trained)
       gradients.push_back({gradientPrefix + one.parameter->path.symbol, "tensor", one.gradient});
-  mlir::Value norm = clip(trained, range);
+  mlir::Value norm;
+  if (trained.empty())
+    clipLimit(); // is checked all the same
+  else
+    norm = clip(trained, range);
 
   std::optional<Tensor> rate;
   if (recipe.learningRate) {
@@ -170,6 +173,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     Value scalar = value;
     const Tensor *tensor = asTensor(scalar, f32(), expr.range);
     if (tensor && tensor->rank() == 0 && tensor->isFloat()) {
+      warnLearningRate(value, expr.range);
       rate = *tensor;
     } else {
       if (!scalar.isPoison())
@@ -206,6 +210,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     if (callable &&
         !assignArguments(*this, signatureOf(*callable, 2), all, rule->optimizer->range, slots))
       callable = nullptr;
+    for (size_t i = 2; callable && i < slots.size(); ++i)
+      if (slots[i] && callable->parameters[i].name.text == "lr")
+        warnLearningRate(slots[i]->value, slots[i]->range);
     rules[rule] = {callable, {all.begin() + 2, all.end()}};
   }
 
@@ -238,7 +245,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   }
 
   mlir::Location place = location(range);
-  std::vector<mlir::Value> deciding = {loss, norm};
+  std::vector<mlir::Value> deciding = {loss};
+  if (norm)
+    deciding.push_back(norm);
   if (rate)
     deciding.push_back(rate->value);
   for (const Write &write : writes)
@@ -248,7 +257,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   for (const Write &write : writes)
     WriteOp::create(opBuilder, write.location, write.variable->path.symbol, write.next, finite);
 
-  if (!changed && !diagnostics.hasErrors())
+  if (!trained.empty() && !changed && !diagnostics.hasErrors())
     error(recipe.updates.front()->range,
           "no parameter is changed: no `next " +
               rules[trained.front().rule].first->parameters[0].name.text + " = …` is reached");
@@ -258,7 +267,8 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   WriteOp::create(opBuilder, place, runStepName, AddOp::create(opBuilder, place, step, one));
   if (rate)
     outputs.push_back({"lr", "scalar", rate->value});
-  outputs.push_back({"grad_norm", "scalar", norm});
+  if (norm)
+    outputs.push_back({"grad_norm", "scalar", norm});
   mlir::Value skipped = NotOp::create(opBuilder, place, finite);
   outputs.push_back(
       {"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});

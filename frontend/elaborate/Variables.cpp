@@ -9,6 +9,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/random/Random.h"
+#include "mlir/IR/IRMapping.h"
+#include "runtime/base/Entries.h"
 
 #include "llvm/Support/xxhash.h"
 
@@ -90,6 +92,69 @@ static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &resu
   return result != nullptr;
 }
 
+/// Repeats what makes a state's initial value in the entry that runs once weights are loaded, where
+/// it depends on a parameter: on itself, or by another such state. `first` is the first op that was
+/// emitted for it, null where there is none, and `value` what they made; nothing is rebased yet.
+void Elaborator::restate(const Variable &state, mlir::Operation *first, mlir::Value value) {
+  auto variableOf = [&](mlir::Value value) -> const Variable * {
+    for (const auto &[other, carried] : entry()->carriedValues)
+      if (carried == value)
+        return other;
+    auto read = value.getDefiningOp<ReadOp>();
+    return read && value.getParentBlock() != &init.getBody().front()
+               ? findVariable(read.getVariable().str())
+               : nullptr;
+  };
+  mlir::Block &block = init.getBody().front();
+  std::vector<mlir::Operation *> ops;
+  for (auto op = first ? first->getIterator() : block.end(); op != block.end(); ++op)
+    ops.push_back(&*op);
+  bool depends = false, known = true; // what is not known is an error of its own
+  auto look = [&](mlir::Value used) {
+    const Variable *variable = variableOf(used);
+    depends |=
+        variable && (variable->role == Role::parameter || restated.values.count(variable) != 0);
+    known &= variable || used.getParentBlock() == &block;
+  };
+  look(value);
+  for (mlir::Operation *op : ops)
+    llvm::for_each(op->getOperands(), look);
+  if (!depends || !known)
+    return;
+  mlir::OpBuilder::InsertionGuard guard(opBuilder);
+  if (!restated.function) {
+    opBuilder.setInsertionPointToEnd(module->getBody());
+    restated.function = mlir::func::FuncOp::create(opBuilder, init.getLoc(), statesEntry,
+                                                   opBuilder.getFunctionType({}, {}));
+    restated.function.addEntryBlock();
+  }
+  opBuilder.setInsertionPointToEnd(&restated.function.getBody().front());
+  mlir::IRMapping mapping;
+  auto valueOf = [&](mlir::Value used) -> mlir::Value {
+    if (mapping.contains(used))
+      return mapping.lookup(used);
+    mlir::Value made;
+    if (const Variable *variable = variableOf(used)) {
+      made = restated.values.lookup(variable);
+      if (!made)
+        made = ReadOp::create(opBuilder, location(variable->range), variable->type,
+                              variable->path.symbol);
+    } else { // the seed, or a constant of init
+      made = opBuilder.clone(*used.getDefiningOp())->getResult(0);
+    }
+    mapping.map(used, made);
+    return made;
+  };
+  for (mlir::Operation *op : ops) {
+    for (mlir::Value operand : op->getOperands())
+      valueOf(operand);
+    opBuilder.clone(*op, mapping);
+  }
+  mlir::Value again = valueOf(value);
+  WriteOp::create(opBuilder, state.location, state.path.symbol, again);
+  restated.values[&state] = again;
+}
+
 Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, const ModelPath &path,
                                       const std::function<std::optional<Tensor>()> &initial,
                                       Range range) {
@@ -101,15 +166,18 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, co
   if (!tensor)
     return nullptr;
   mlir::Value value = tensor->value;
+  auto variable = std::make_unique<Variable>(
+      Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range,
+               userPlace(name.range), location(name.range), value});
+  if (role != Role::parameter)
+    restate(*variable, before->getNextNode(), value);
   if (!rebase(block, before, value, variablesBySymbol, *entry())) {
     error(range, "the initial value of `" + name.text + "` depends on what is computed in a step")
         .help("initial values are made before the first step, from numbers, shapes and other "
               "variables");
     return nullptr;
   }
-  auto variable = std::make_unique<Variable>(
-      Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range,
-               userPlace(name.range), location(name.range), value});
+  variable->initial = value;
   WriteOp::create(opBuilder, location(name.range), path.symbol, value);
   Variable *result = variable.get();
   variablesBySymbol[path.symbol] = result;
@@ -132,6 +200,7 @@ static const char *reservedFor(const std::string &path) {
                        *scaling = "the name of what a run keeps of its loss scale";
   constexpr Reserved all[] = {
       {"init", entry},
+      {statesEntry, entry},
       {"step", entry},
       {"eval", entry},
       {"eval_one", entry},

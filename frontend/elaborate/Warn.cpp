@@ -7,7 +7,9 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
+#include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir::elab {
@@ -50,7 +52,7 @@ static std::string listed(const std::vector<std::string> &paths) {
 
 void Elaborator::warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
                                llvm::ArrayRef<Metric> metrics) {
-  if (diagnostics.hasErrors())
+  if (diagnostics.hasErrors() || trained.empty()) // of the latter there is a warning already
     return;
   std::vector<mlir::Value> sums, results;
   for (const RatioTerm &term : loss.terms)
@@ -127,19 +129,100 @@ void Elaborator::warnSecondModel(const ast::CallableItem &callable, Range call) 
       .note(first.range, "declared here");
 }
 
-/// The prelude's schedules cut it, so that a short trial is no warm-up alone.
-void Elaborator::warnWarmup(const ast::CallableItem &callable, Range call) {
-  if (!current->file->prelude || recipe.steps == 0 || diagnostics.hasErrors())
+/// The prelude's schedules cut a warm-up, so that a short trial is no warm-up alone.
+void Elaborator::warnSchedule(const ast::CallableItem &callable, Range call) {
+  if (!current->file->prelude || supposing || diagnostics.hasErrors())
     return;
-  auto found = current->scope->names.find("warmup");
-  const auto *warmup =
-      found == current->scope->names.end() ? nullptr : found->second.value.get<int64_t>();
-  if (!warmup || *warmup <= recipe.steps / 4)
+  auto argument = [&](const char *name) -> const Value * {
+    auto found = current->scope->names.find(name);
+    return found == current->scope->names.end() ? nullptr : &found->second.value;
+  };
+  if (const Value *peak = argument("peak"))
+    warnLearningRate(*peak, userPlace(call));
+  const Value *given = argument("warmup");
+  const auto *steps = given ? given->get<int64_t>() : nullptr;
+  if (!steps)
+    return;
+  if (recipe.steps == 0 || *steps <= recipe.steps / 4)
     return;
   diagnostics.warning(userPlace(call), Warning::shortWarmup,
-                      "the warm-up of " + std::to_string(*warmup) + " steps is cut to " +
+                      "the warm-up of " + std::to_string(*steps) + " steps is cut to " +
                           std::to_string(recipe.steps / 4) + ", a quarter of the run's " +
                           std::to_string(recipe.steps));
+}
+
+/// No optimizer of the prelude trains anything at such a rate: 1e3 is written for 1e-3.
+void Elaborator::warnLearningRate(const Value &rate, Range range) {
+  constexpr double most = 10;
+  if (supposing || diagnostics.hasErrors() || !rate.isNumber() || rate.number() <= most)
+    return;
+  diagnostics
+      .warning(range, Warning::largeLearningRate,
+               "a learning rate of " + describe(rate.number()) + " is above " + describe(most))
+      .help("usual ones are from 1e-5 to 1; is a minus missing in the exponent?");
+}
+
+/// What a view or a cast shows, and so on.
+static mlir::Value shownBy(mlir::Value value) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!llvm::isa<View, CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Whether two values are one, or views of one value by the same ops.
+static bool isSame(mlir::Value one, mlir::Value other) {
+  while (one != other) {
+    mlir::Operation *a = one.getDefiningOp(), *b = other.getDefiningOp();
+    if (!a || !b || !llvm::isa<View, CastOp>(a) || a->getName() != b->getName() ||
+        one.getType() != other.getType() || a->getAttrDictionary() != b->getAttrDictionary() ||
+        a->getPropertiesAsAttribute() != b->getPropertiesAsAttribute())
+      return false;
+    one = a->getOperand(0);
+    other = b->getOperand(0);
+  }
+  return true;
+}
+
+void Elaborator::warnLoss(const std::string &name, const Value &logits, const Value &labels,
+                          Range call) {
+  if (supposing || diagnostics.hasErrors() || !entry() || entry()->kind != EntryKind::step)
+    return;
+  Range range = userPlace(call);
+  if (const Tensor *tensor = logits.get<Tensor>())
+    if (const ast::CallableItem *maker = entry()->madeBy.lookup(shownBy(tensor->value));
+        maker && (maker->name.text == "softmax" || maker->name.text == "sigmoid"))
+      diagnostics
+          .warning(range, Warning::lossOfProbabilities,
+                   "`" + name + "` wants logits, and gets what `" + maker->name.text + "` gives")
+          .help("leave the `" + maker->name.text + "` out: the loss has its own");
+  const Tensor *truth = labels.get<Tensor>();
+  if (!truth || truth->isFloat()) // what an autoencoder is to give back is its input
+    return;
+  for (const CallArgument &argument : entry()->modelArguments)
+    if (const Tensor *input = argument.value.get<Tensor>();
+        input && isSame(input->value, truth->value))
+      diagnostics
+          .warning(range, Warning::labelsAreInputs,
+                   "the labels of `" + name + "` are the model's own `" + argument.name->text +
+                       "`: it learns to copy them")
+          .help("for the token that follows give the model `window[:, :-1]`, and the loss "
+                "`window[:, 1:]`");
+}
+
+/// The prelude's losses, whose arguments are bound.
+void Elaborator::warnLossCall(const ast::CallableItem &callable, Range call) {
+  const std::string &name = callable.name.text;
+  if (!current->file->prelude || (name != "cross_entropy" && name != "bce_with_logits"))
+    return;
+  auto argument = [&](const char *text) {
+    auto found = current->scope->names.find(text);
+    return found == current->scope->names.end() ? Value() : found->second.value;
+  };
+  warnLoss(name, argument("logits"), argument(name == "cross_entropy" ? "labels" : "targets"),
+           call);
 }
 
 } // namespace weir::elab

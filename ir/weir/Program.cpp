@@ -9,7 +9,9 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Variable.h"
+#include "runtime/base/Entries.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -69,11 +71,13 @@ std::string missingPart(ModuleOp program) {
       if (std::string missing = missingLoss(entry); !missing.empty())
         return missing;
   for (auto [name, entry] : entries)
-    if (name != "init" && entry.getNumResults() == 0)
+    if (name != "init" && name != statesEntry && entry.getNumResults() == 0)
       return "`" + name.str() + "` has no result";
   llvm::StringSet<> initialised = written(entries.lookup("init"));
   llvm::StringSet<> updated = written(entries.lookup("step"));
-  bool trains = false;
+  bool trains = !entries.lookup("step")
+                     .walk([](GradientOp) { return WalkResult::interrupt(); })
+                     .wasInterrupted();
   for (auto variable : program.getOps<VariableOp>()) {
     if (variable.getRole() != Role::run && !initialised.contains(variable.getSymName()))
       return "`" + variable.getSymName().str() + "` has no initial value";

@@ -9,7 +9,8 @@
 // the module as a whole, whoever made it.
 //
 // A module holds a program: weir.variable ops, and a func.func for each entry: @init, @step, @eval,
-// @eval_one, @predict. Its attributes (Names.h declares their names):
+// @eval_one, @predict, and @init_states where states begin as parameters do: what @init makes of
+// them once more, of the parameters as they are. Its attributes (Names.h declares their names):
 //
 //   weir.model                the model's name, a string
 //   weir.configs              a dictionary from the name of a config to its value, a string
@@ -56,8 +57,8 @@ std::string missingLoss(mlir::func::FuncOp entry);
 
 /// What a module that the frontend made lacks, or "": the entries `init`, `step` and `eval`,
 /// the last two and `eval_one`, where there is one, with a loss; results in every other entry but
-/// `init`; an initial value of every variable but those of the run; an update of at least one
-/// parameter.
+/// `init` and `init_states`; an initial value of every variable but those of the run; an update of
+/// at least one parameter where gradients are taken.
 std::string missingPart(mlir::ModuleOp program);
 
 /// The names of the variables that lie with the host.

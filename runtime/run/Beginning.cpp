@@ -14,22 +14,10 @@
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
+#include "runtime/run/Trained.h"
 #include <algorithm>
 
 namespace weir {
-namespace {
-
-/// On standard error.
-void list(const std::string &what, const std::vector<std::string> &tensors) {
-  constexpr size_t most = 500;
-  say(concat(what, ": ", tensors.size()));
-  for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
-    say(concat("  ", tensors[i]));
-  if (tensors.size() > most)
-    say(concat("  and ", tensors.size() - most, " more"));
-}
-
-} // namespace
 
 Beginning::Beginning(const Program &program, const RunOptions &options, CheckpointStore *store)
     : options(options) {
@@ -98,17 +86,7 @@ void Beginning::openWeights(const Program &program) {
     return;
   }
   weights.emplace(path, say, Ranks{options.device.group, &program.variables()});
-  const char *begun = "not there, begin with their initialiser";
-  if (!partial) {
-    weights->requireAll(program.variables(), /*states=*/false);
-    if (auto absent = weights->absent(program.variables()); !absent.empty())
-      list(concat(weights->path(), ": ", begun), absent);
-    return;
-  }
-  Weights::Overlap overlap = weights->overlap(program.variables());
-  list(concat("taken from ", weights->path()), overlap.taken);
-  list(begun, overlap.kept);
-  list("there, but not in the model", overlap.unused);
+  checkWeights(*weights, program, partial, /*states=*/false);
 }
 
 void Beginning::sayWhereScalesBeginAnew(const Program &program) const {
@@ -171,11 +149,8 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
                " from ", resumed->path));
   } else {
     program.run(requireEntry(program, "init", "to begin a run"));
-    if (weights) {
-      if (std::string rounded = weights->rounded(program.variables()); !rounded.empty())
-        say(rounded);
-      weights->load(program.variables());
-    }
+    if (weights)
+      copyWeights(*weights, program);
   }
   return resumed ? concat(" in ", resumed->path) : weights ? concat(" in ", weights->path()) : "";
 }

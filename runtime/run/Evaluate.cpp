@@ -15,6 +15,7 @@
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
+#include "runtime/run/Within.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>
@@ -22,6 +23,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace weir {
 namespace {
@@ -31,28 +33,47 @@ void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
       app.add_option("--checkpoint", options.checkpoint,
                      "the weights: a run's directory (its newest checkpoint), or one checkpoint")
           ->type_name("DIR");
-  app.add_option("--init", options.init, "the weights: a safetensors file")
+  auto *init = app.add_option("--init", options.init, "the weights: a safetensors file")
+                   ->type_name("FILE")
+                   ->excludes(checkpoint);
+  app.add_option("--init-partial", options.initPartial,
+                 "those weights of a safetensors file that the model has; the others begin as in "
+                 "training. Lists what is taken and what is not")
       ->type_name("FILE")
-      ->excludes(checkpoint);
+      ->excludes(checkpoint, init);
   addDataOption(app, options.data);
   addDeviceOptions(app, options.device);
   app.add_flag("--json", options.json, "results on standard output as one JSON object");
 }
 
+bool hasWeights(const Program &program) {
+  return std::ranges::any_of(program.variables(), [](const TensorView &variable) {
+    return variable.role == artifact::Role::parameter || variable.role == artifact::Role::state;
+  });
+}
+
 /// The program with trained weights in it, and the data of one entry.
 struct Session {
   Program program;
-  Weights weights;
+  std::optional<Weights> weights; ///< none where the model has none
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
-      : program(std::move(artifact), openDevice, {.device = options.device}),
-        weights(loadTrained(program, source(options))) {}
+      : program(std::move(artifact), openDevice, {.device = options.device}) {
+    if (isGiven(options) || hasWeights(program))
+      weights.emplace(loadTrained(program, source(options), !options.initPartial.empty()));
+    else
+      initialize(program);
+  }
+
+  static bool isGiven(const EvaluateOptions &options) {
+    return !options.checkpoint.empty() || !options.init.empty() || !options.initPartial.empty();
+  }
 
   static std::string source(const EvaluateOptions &options) {
-    if (options.checkpoint.empty() && options.init.empty())
+    if (!isGiven(options))
       throw Failure(Exit::usage, "whose weights? give --checkpoint DIR or --init FILE.safetensors");
     if (options.checkpoint.empty())
-      return options.init;
+      return options.init.empty() ? options.initPartial : options.init;
     return checkpointFolder(options.checkpoint, ", --init takes a safetensors file");
   }
 
@@ -60,7 +81,7 @@ struct Session {
   Dataset open(const artifact::Entry &entry, const EvaluateOptions &options) const {
     std::vector<InputSpec> inputs = inputSpecs(entry);
     Vocabularies vocabularies;
-    if (const Manifest *manifest = weights.manifest()) {
+    if (const Manifest *manifest = weights ? weights->manifest() : nullptr) {
       vocabularies = manifest->vocabularies;
       // predict's input may have another name than the step's; a language model has one.
       if (inputs.size() == 1 && vocabularies.size() == 1)
@@ -73,7 +94,8 @@ struct Session {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (dataset.source(i).vocabulary && !vocabularies.contains(inputs[i].name))
         throw Failure(Exit::data,
-                      concat(dataset.source(i).path, ": is a text, but ", weights.path(),
+                      concat(dataset.source(i).path, ": is a text, but ",
+                             weights ? weights->path() : "a model without weights",
                              " does not say how training numbered its characters; give the "
                              "--checkpoint of a run that was trained on text, or numbers"));
     return dataset;
@@ -102,9 +124,11 @@ std::vector<std::string> resultFiles(size_t count, const EvaluateOptions &option
   std::vector<NamedPath> read = options.alsoRead, written;
   for (const NamedPath &source : namedByData("--data", options.data))
     read.push_back(source);
-  if (options.checkpoint.empty())
+  if (!options.init.empty())
     read.push_back(namedByOption("--init", options.init));
-  else
+  if (!options.initPartial.empty())
+    read.push_back(namedByOption("--init-partial", options.initPartial));
+  if (!options.checkpoint.empty())
     read.push_back(namedByOption("--checkpoint", options.checkpoint));
   std::error_code none;
   if (count > 1 && std::filesystem::is_other(options.output, none))
@@ -158,11 +182,12 @@ void addEvaluateOptions(CLI::App &app, EvaluateOptions &options) { addCommonOpti
 
 void addPredictOptions(CLI::App &app, EvaluateOptions &options) {
   addCommonOptions(app, options);
-  app.add_option(
-         "-o", options.output,
-         "where to write the results: FILE.npy, and FILE_1.npy and so on where the model has "
-         "several")
-      ->type_name("FILE.npy")
+  writesFile(
+      app.add_option("-o", options.output,
+                     "where to write the results: FILE.npy, and FILE_1.npy and so on where the "
+                     "model has several"),
+      ".npy")
+      ->check(isNotStandardOutput())
       ->required();
 }
 
@@ -194,8 +219,11 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
   std::cout << std::flush;
   for (const auto &[name, value] : figures)
     if (!std::isfinite(value))
-      throw Failure(Exit::numeric, concat(name, " is ", value, ": not finite, with the weights of ",
-                                          session.weights.path(), notFiniteData(dataset)));
+      throw Failure(
+          Exit::numeric,
+          concat(name, " is ", value, ": not finite",
+                 session.weights ? concat(", with the weights of ", session.weights->path()) : "",
+                 notFiniteData(dataset)));
   return Exit::ok;
 }
 

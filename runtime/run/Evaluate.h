@@ -28,7 +28,8 @@ namespace weir {
 
 struct EvaluateOptions {
   std::string checkpoint;          ///< the directory of a run, or one of its checkpoints; or:
-  std::string init;                ///< a safetensors file
+  std::string init;                ///< a safetensors file; or:
+  std::string initPartial;         ///< the same, of which the model takes what it has
   std::vector<std::string> data;   ///< "input=path"
   std::string output;              ///< of predict: an .npy file
   std::vector<NamedPath> alsoRead; ///< by the command itself

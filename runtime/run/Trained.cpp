@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Trained.h"
+#include "runtime/base/Entries.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
+#include <algorithm>
 #include <filesystem>
 
 namespace weir {
@@ -27,9 +29,51 @@ const std::string &checkpointFolder(const std::string &checkpoint, const char *f
   return checkpoint;
 }
 
-Weights loadTrained(Program &program, const std::string &place) {
+void initialize(Program &program) {
+  writeRunScalar(program, "seed", 1);
+  program.run(requireEntry(program, "init", "to begin"));
+}
+
+/// On standard error.
+static void list(const std::string &what, const std::vector<std::string> &tensors) {
+  constexpr size_t most = 500;
+  say(concat(what, ": ", tensors.size()));
+  for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
+    say(concat("  ", tensors[i]));
+  if (tensors.size() > most)
+    say(concat("  and ", tensors.size() - most, " more"));
+}
+
+void checkWeights(const Weights &weights, const Program &program, bool partial, bool states) {
+  const char *begun = "not there, begin with their initialiser";
+  if (partial) {
+    Weights::Overlap overlap = weights.overlap(program.variables());
+    list(concat("taken from ", weights.path()), overlap.taken);
+    list(begun, overlap.kept);
+    list("there, but not in the model", overlap.unused);
+    return;
+  }
+  weights.requireAll(program.variables(), states);
+  if (auto absent = weights.absent(program.variables()); !absent.empty())
+    list(concat(weights.path(), ": ", begun), absent);
+  if (auto buffers = weights.buffers(program.variables()); !buffers.empty())
+    list(concat(weights.path(), ": buffers of another framework, which are left out"), buffers);
+}
+
+void copyWeights(const Weights &weights, Program &program) {
+  if (std::string rounded = weights.rounded(program.variables()); !rounded.empty())
+    say(rounded);
+  weights.load(program.variables());
+  const artifact::Entry *states = program.entry(statesEntry);
+  if (!states)
+    return;
+  program.run(*states);
+  weights.load(program.variables()); // what they have of states counts
+}
+
+Weights loadTrained(Program &program, const std::string &place, bool partial) {
   Weights weights(place, say);
-  weights.requireAll(program.variables(), /*states=*/true);
+  checkWeights(weights, program, partial, /*states=*/true);
   uint64_t digest = program.plan().predict_digest();
   const Manifest *manifest = weights.manifest();
   if (manifest && digest != 0 && !manifest->prediction.empty() &&
@@ -37,11 +81,8 @@ Weights loadTrained(Program &program, const std::string &place) {
     say(concat("warning: ", weights.path(),
                ": was trained by a program whose predict computes something else than this "
                "artifact's; the results will be worth little unless that is intended"));
-  if (std::string rounded = weights.rounded(program.variables()); !rounded.empty())
-    say(rounded);
-  writeRunScalar(program, "seed", 1);
-  program.run(requireEntry(program, "init", "to begin"));
-  weights.load(program.variables());
+  initialize(program);
+  copyWeights(weights, program);
   weights.loadRun(program.variables());
   return weights;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluating, predicting and generating begin alike: open what is there, see that it belongs to the
-// program, and copy it.
+// Training with --init, evaluating, predicting and generating begin alike: open what is there, see
+// that it belongs to the program, and copy it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,24 @@ namespace weir {
 /// nothing.
 const std::string &checkpointFolder(const std::string &checkpoint, const char *forFile = "");
 
+/// Gives every variable its initial value.
+void initialize(Program &program);
+
+/// Sees that weights are the program's and tells on standard error of what of them is not taken:
+/// all parameters unless `partial`, as --init-partial asks for it, and all states where `states`.
+/// Throws Failure(Exit::model).
+void checkWeights(const Weights &weights, const Program &program, bool partial, bool states);
+
+/// Copies weights that were checked into the program, whose variables have their initial values.
+/// States that begin as a parameter does and are not among them begin as it was loaded. Tells on
+/// standard error of what is rounded.
+void copyWeights(const Weights &weights, Program &program);
+
 /// Opens `place` and copies its parameters, block states and scalars of the run into `program`;
-/// what a file has not begins as in training. Tells on standard error of checkpoints that are
-/// passed over and of a `predict` that computes something else than the trained program's. Throws
-/// Failure.
-Weights loadTrained(Program &program, const std::string &place);
+/// what a file has not begins as in training. With `partial` only what the program has is taken.
+/// Tells on standard error of checkpoints that are passed over and of a `predict` that computes
+/// something else than the trained program's. Throws Failure.
+Weights loadTrained(Program &program, const std::string &place, bool partial = false);
 
 } // namespace weir
 

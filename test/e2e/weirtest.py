@@ -44,6 +44,11 @@ def start(tool, *args, **more):
     )
 
 
+def start_into(file, tool, *args):
+    """A tool as a running process that writes its results into a file."""
+    return subprocess.Popen([BIN / tool, *map(str, args)], cwd=ROOT, stdout=file, stderr=subprocess.DEVNULL)
+
+
 def free_port():
     """A free TCP port, at most 60000: ranks may use the 16 above it."""
     while True:
@@ -238,6 +243,16 @@ def floats(path):
         assert entry["dtype"] == "F32", entry
         tensors[name] = entry["shape"], struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
     return tensors
+
+
+def floats_of(path, name):
+    """The numbers of one float32 tensor of a safetensors file, whatever the others are."""
+    content = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", content)
+    entry = json.loads(content[8 : 8 + length])[name]
+    begin, end = (8 + length + offset for offset in entry["data_offsets"])
+    assert entry["dtype"] == "F32", entry
+    return list(struct.unpack(f"<{(end - begin) // 4}f", content[begin:end]))
 
 
 def norm(numbers):
