@@ -268,6 +268,8 @@ Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
   std::optional<Checkpoint> found;
   std::map<std::string, uint64_t> sums{{modelFile, 0}, {stateFile, 0}};
   ranks.allOrNone(what, [&] { asNotWhole([&] { found.emplace(openAlone(path, ranks, sums)); }); });
+  // Each rank verifies a part of the files, which have to be the same ones for that.
+  ranks.requireSame(what, concat("checkpoint at ", path), found->manifest.write());
   for (auto &[name, sum] : sums)
     sum = ranks.added(what, sum);
   auto compare = [&] {
@@ -307,6 +309,8 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say,
     } catch (const GroupFailure &) {
       throw;
     } catch (const Failure &failure) {
+      if (failure.exit == Exit::usage) // ranks see different ones
+        throw;
       whole[step] = false;
       reasons.push_back(failure.what());
     }

@@ -70,8 +70,8 @@ public:
 
   /// The newest whole checkpoint of the step `last` or an earlier one, or nothing where there is
   /// none at all. `say` is told of each that is passed over, and why. Throws Failure(Exit::storage)
-  /// where there are checkpoints but none is whole, and Unreadable, rather than pass over it, for
-  /// one that cannot be read.
+  /// where there are checkpoints but none is whole, and, rather than pass over it, Unreadable for
+  /// one that cannot be read and Exit::usage for one that is another on another rank.
   std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say,
                                        int64_t last = std::numeric_limits<int64_t>::max());
 
@@ -79,7 +79,7 @@ public:
   static std::string pathOf(const std::string &directory, int64_t step);
 
   /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole,
-  /// Unreadable where that cannot be told.
+  /// Exit::usage where ranks see different ones, and Unreadable where that cannot be told.
   static Checkpoint open(const std::string &path, const Ranks &ranks = {});
 
 private:

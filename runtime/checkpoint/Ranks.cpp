@@ -25,6 +25,12 @@ std::string Ranks::ofFirst(const std::string &what, const std::string &text) con
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
+void Ranks::requireSame(const std::string &what, const std::string &named,
+                        const std::string &text) const {
+  if (group)
+    collectives::requireSame(*group, what, named, hashOf(text.data(), text.size()));
+}
+
 uint64_t Ranks::added(const std::string &what, uint64_t sum) const {
   if (!group)
     return sum;

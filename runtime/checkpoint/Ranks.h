@@ -32,6 +32,9 @@ struct Ranks {
   void allOrNone(const std::string &what, const std::function<void()> &body) const;
   /// What the first has, for all.
   std::string ofFirst(const std::string &what, const std::string &text) const;
+  /// Throws Failure(Exit::usage) where a process has another text than the first.
+  void requireSame(const std::string &what, const std::string &named,
+                   const std::string &text) const;
   /// The sum of all processes' values of a FileSum.
   uint64_t added(const std::string &what, uint64_t sum) const;
 };

@@ -8,6 +8,7 @@
 #include "runtime/checkpoint/Weights.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
+#include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/checkpoint/Tensors.h"
 #include <algorithm>
 #include <cassert>
@@ -54,14 +55,33 @@ std::set<std::string_view> namesOfWeights(const std::vector<TensorView> &variabl
 
 } // namespace
 
-Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : place(path) {
+static const char *const aFile = "a file", *const aCheckpoint = "a checkpoint";
+
+std::string Weights::kindOf(const std::string &path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
+  if (!std::filesystem::is_directory(path, error))
+    return aFile;
+  return std::filesystem::exists(path + "/manifest.json", error) ? aCheckpoint
+                                                                 : "the directory of a run";
+}
+
+std::string Weights::content() const {
+  if (description) {
+    std::string text = description->write();
+    return concat("a checkpoint of step ", description->step, ", content ",
+                  hexText(hashOf(text.data(), text.size())));
+  }
+  return concat(files[0].bytes().size(), " bytes, content ", fingerprint(files[0].bytes()));
+}
+
+Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : place(path) {
+  const std::string kind = kindOf(path);
+  if (kind == aFile) {
     files.emplace_back(path, Exit::data);
     return;
   }
   std::optional<Checkpoint> checkpoint;
-  if (std::filesystem::exists(path + "/manifest.json", error)) {
+  if (kind == aCheckpoint) {
     checkpoint = CheckpointStore::open(path, ranks);
   } else {
     Disk disk;

@@ -28,6 +28,14 @@ public:
   /// whole checkpoint.
   Weights(const std::string &path, const Say &say, const Ranks &ranks = {});
 
+  /// What is at `path`, which need not be there: "a file", "a checkpoint" or "the directory of a
+  /// run".
+  static std::string kindOf(const std::string &path);
+
+  /// Size and fingerprint of a file (Fingerprint.h), the hash of a checkpoint's manifest, which has
+  /// those of its files: the same where the weights are the same.
+  std::string content() const;
+
   /// The file or the checkpoint.
   const std::string &path() const { return place; }
   /// Of a checkpoint; null for a file.

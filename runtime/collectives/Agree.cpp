@@ -66,6 +66,75 @@ void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &by
   fromRank(group, what, 0, bytes);
 }
 
+std::vector<std::string> textsFromAll(Group &group, const std::string &what,
+                                      const std::string &own) {
+  std::vector<std::string> got;
+  for (int64_t size : fromAll(group, what, int64_t(own.size())))
+    got.emplace_back(static_cast<size_t>(size), '\0');
+  std::vector<std::span<const std::byte>> to(got.size(), std::as_bytes(std::span(own)));
+  std::vector<std::span<std::byte>> from;
+  for (std::string &one : got)
+    from.push_back(std::as_writable_bytes(std::span(one)));
+  group.exchange(Group::hostLane, everybody(group), what, to, from);
+  return got;
+}
+
+static std::string textOfGiven(const std::vector<Given> &all) {
+  std::string text;
+  for (const Given &given : all)
+    for (const std::string &part : {given.name, given.value, given.words})
+      text += part + '\0';
+  return text;
+}
+
+static std::vector<Given> readGiven(const std::string &text) {
+  std::vector<std::string> parts = split(text, '\0'); // the last one is behind all
+  std::vector<Given> all;
+  for (size_t i = 0; i + 3 <= parts.size(); i += 3)
+    all.push_back({parts[i], parts[i + 1], parts[i + 2]});
+  return all;
+}
+
+static const Given *findGiven(const std::vector<Given> &all, const std::string &name) {
+  auto found = std::ranges::find(all, name, &Given::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+static std::string wordsOf(const Given *given) {
+  if (!given)
+    return "not given";
+  return given->words.empty() ? given->value : given->words;
+}
+
+void requireSameGiven(Group &group, const std::string &what, const std::vector<Given> &own) {
+  std::vector<std::vector<Given>> all;
+  std::vector<std::string> names; // of all, each once
+  for (const std::string &text : textsFromAll(group, what, textOfGiven(own)))
+    for (const Given &given : all.emplace_back(readGiven(text)))
+      if (std::ranges::find(names, given.name) == names.end())
+        names.push_back(given.name);
+  std::vector<std::string> lines;
+  for (const std::string &name : names) {
+    const Given *first = findGiven(all[0], name);
+    for (size_t rank = 1; rank < all.size(); ++rank) {
+      const Given *other = findGiven(all[rank], name);
+      if (first && other && first->value == other->value)
+        continue;
+      if (first || other) {
+        lines.push_back(
+            concat(name, ": ", wordsOf(first), " on rank 0, ", wordsOf(other), " on rank ", rank));
+        break;
+      }
+    }
+  }
+  if (!lines.empty())
+    throw Failure(Exit::usage,
+                  concat("the ranks of this run were not given the same:\n  ",
+                         joinFew(lines, "\n  "),
+                         "\nStart every rank with the same options, and with files of the same "
+                         "content"));
+}
+
 void requireSame(Group &group, const std::string &where, const std::string &what, uint64_t own) {
   std::vector<int64_t> all = fromAll(group, where, int64_t(own));
   for (size_t rank = 1; rank < all.size(); ++rank)

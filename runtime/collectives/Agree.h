@@ -15,6 +15,7 @@
 #include "runtime/core/Group.h"
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace weir::collectives {
@@ -34,6 +35,22 @@ void fromRank(Group &group, const std::string &what, int64_t rank, std::vector<s
 
 /// What rank 0 has; the others' is replaced.
 void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes);
+
+/// The text that each has, in the order of ranks.
+std::vector<std::string> textsFromAll(Group &group, const std::string &what,
+                                      const std::string &own);
+
+/// What a process was given, by the name that its user knows it by. Neither text has a null byte.
+struct Given {
+  std::string name;  ///< "--every"
+  std::string value; ///< what ranks compare
+  std::string words; ///< what a message says instead, where that is more; "": the value
+};
+
+/// Throws Failure(Exit::usage), the same for all, where a rank was given another value than rank 0,
+/// or one was given what the other was not. The message has a line for each such name, with both
+/// values. `what` is what who is there first waits in.
+void requireSameGiven(Group &group, const std::string &what, const std::vector<Given> &own);
 
 /// Throws Failure(Exit::usage), the same for all, where one has another than rank 0: "rank 1 has
 /// another ARTIFACT than rank 0". `where` is what who is there first waits in.

@@ -99,6 +99,15 @@ public:
     visit(0, size);
   }
 
+  using Shares = std::function<void(int64_t rank, std::span<const std::byte> bytes)>;
+
+  /// Calls `visit` with all bytes that each rank of this process has of the tensor at the address,
+  /// of `size` bytes in all: block by block, in the order in which the rank has them. Ranks with
+  /// the same share get the same blocks. No other process takes part.
+  virtual void readShares(Address address, uint64_t size, const Shares &visit) {
+    readOwned(address, size, [&](uint64_t, std::span<const std::byte> bytes) { visit(0, bytes); });
+  }
+
   /// Executes all actions of the entry of that number.
   virtual Ticket run(uint32_t entry) = 0;
 

@@ -57,6 +57,10 @@ void TensorView::forEachKept(const Device::Range &visit) const {
   device->forEachKept(address, size, visit);
 }
 
+void TensorView::readShares(const Device::Shares &visit) const {
+  device->readShares(address, size, visit);
+}
+
 /// Of an artifact's programs the one that the run's processes are enough for, without being more;
 /// the first where it is not known how many there are, or one has all ranks.
 static const artifact::Program &fitting(const artifact::Program &program,

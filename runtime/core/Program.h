@@ -44,6 +44,7 @@ struct TensorView {
   void forEachOwned(const Device::Range &visit) const;
   void readOwned(const Device::Bytes &visit) const;
   void forEachKept(const Device::Range &visit) const;
+  void readShares(const Device::Shares &visit) const;
 };
 
 class Program {

@@ -195,6 +195,21 @@ public:
                   [&](const Part &part) { visit(part.whole, part.size); });
   }
 
+  void readShares(Address address, uint64_t, const Shares &visit) override {
+    const WholeTensor &tensor = at(address);
+    std::vector<std::byte> block;
+    for (size_t i = 0; i < here.size(); ++i) {
+      uint64_t size = tensor.elementSize;
+      for (int64_t dimension : tensor.layout.shape(mesh, here[i]))
+        size *= uint64_t(dimension);
+      for (uint64_t done = 0; done < size; done += block.size()) {
+        block.resize(std::min<uint64_t>(mostStaged, size - done));
+        devices[i]->wait(devices[i]->read(tensor.places[i] + done, block));
+        visit(here[i], block);
+      }
+    }
+  }
+
   Ticket run(uint32_t entry) override {
     if (local)
       local->begin();

@@ -12,6 +12,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
+#include "runtime/collectives/Agree.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/Trained.h"
@@ -85,8 +86,23 @@ void Beginning::openWeights(const Program &program) {
                " is not read: the weights are the checkpoint's"));
     return;
   }
-  weights.emplace(path, say, Ranks{options.device.group, &program.variables()});
+  openOnAllRanks(program, partial ? "--init-partial" : "--init", path);
   checkWeights(*weights, program, partial, /*states=*/false);
+}
+
+/// Processes read a checkpoint together, so they first agree that it is one.
+void Beginning::openOnAllRanks(const Program &program, const std::string &option,
+                               const std::string &path) {
+  Group *group = options.device.group;
+  auto compare = [&](const std::string &value) {
+    if (group)
+      collectives::requireSameGiven(*group, "comparing weights",
+                                    {{option, value, concat(shownName(path), " (", value, ")")}});
+  };
+  compare(Weights::kindOf(path));
+  weights.emplace(path, say, Ranks{group, &program.variables()});
+  if (group)
+    compare(weights->content());
 }
 
 void Beginning::sayWhereScalesBeginAnew(const Program &program) const {

@@ -24,7 +24,8 @@ class Beginning {
 public:
   /// Opens what `options` name, and tells of it on standard error. `store` is where checkpoints
   /// are, null without --checkpoint; it is locked. Throws Failure: Exit::model for weights of
-  /// another model, Exit::usage where the options contradict what is there.
+  /// another model, Exit::usage where the options contradict what is there, and for ranks whose
+  /// weights differ.
   Beginning(const Program &program, const RunOptions &options, CheckpointStore *store);
 
   /// What the run goes on from; null at its first beginning.
@@ -41,6 +42,7 @@ public:
 private:
   void findCheckpoint(const Program &program, CheckpointStore &store);
   void openWeights(const Program &program);
+  void openOnAllRanks(const Program &program, const std::string &option, const std::string &path);
   void sayWhereScalesBeginAnew(const Program &program) const;
 
   const RunOptions &options;

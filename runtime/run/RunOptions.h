@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_RUN_RUNOPTIONS_H
 #define WEIR_RUNTIME_RUN_RUNOPTIONS_H
 
+#include "runtime/collectives/Agree.h"
 #include "runtime/core/Device.h"
 #include "runtime/run/KeepSources.h"
 #include <cstdint>
@@ -63,6 +64,7 @@ struct RunOptions {
   bool json = false;     ///< results as one JSON object
 
   std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
+  std::vector<collectives::Given> alsoShared;   ///< the command's options that all ranks share
 
   /// Called with the loaded program before anything runs, where set. What it returns is kept for
   /// the whole run and let go before the program is.

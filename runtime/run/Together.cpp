@@ -14,6 +14,7 @@
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Restarts.h"
+#include "runtime/run/SharedOptions.h"
 #include "runtime/run/Standing.h"
 #include <atomic>
 #include <cstdlib>
@@ -164,6 +165,7 @@ Exit runTogether(const RunOptions &options, const std::vector<std::string> &mesh
              " (", launch->hostWords, ")",
              group.generation() > 1 ? concat(", generation ", group.generation()) : ""));
   try {
+    collectives::requireSameGiven(group, "comparing options", sharedOptions(own));
     Exit exit = body(own);
     if (exit == Exit::ok || exit == Exit::requeue)
       group.finish();

@@ -18,6 +18,7 @@
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/OpenDevice.h"
+#include "runtime/run/Replicas.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/Standing.h"
@@ -149,8 +150,22 @@ double Training::secondsSince(Clock::time_point start) const {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Throws Failure(Exit::device) where ranks have different copies of a variable.
+void Training::requireSameReplicas(const std::string &when, const std::string &advice) const {
+  if (!program.facts().computes)
+    return;
+  if (std::string words = differingReplicas(program, group); !words.empty())
+    throw Failure(Exit::device, concat(when, ": ", words, ". ", advice));
+}
+
 void Training::initialize() {
   std::string place = beginning->begin(program, total);
+  requireSameReplicas(
+      "after initialization",
+      options.init.empty() && options.initPartial.empty()
+          ? "A processor, a memory or the network of one of them is faulty"
+          : "Are the files of --init the same on all ranks? Of those above 1 GiB only a sample was "
+            "compared. If they are, a processor, a memory or the network of a rank is faulty");
   beginning.reset();
   Finite::Given given = finite.begin(
       program.variables(), writtenVariables(program.plan(), stepEntry.name()->string_view()));
@@ -242,7 +257,6 @@ void Training::agreeOnBeginning() {
   auto require = [&](const std::string &what, uint64_t own) {
     collectives::requireSame(*group, "the beginning of the run", what, own);
   };
-  require("--async-checkpoint", options.asyncCheckpoint);
   require("checkpoint to go on from (do all see one folder?)", uint64_t(done));
   require("data or options of the run", hashOf(text.data(), text.size()));
 }
@@ -532,6 +546,10 @@ void Training::save(bool stepsFollow) {
   saver->wait();
   if (saver->saved() == done)
     return;
+  requireSameReplicas(
+      concat("step ", done),
+      "A processor, a memory or the network of one of them is faulty: nothing is saved." +
+          newestCheckpoint());
   if (auto words = finite.broken(program.variables()))
     throw Failure(Exit::numeric,
                   concat("step ", done, ": ", *words,

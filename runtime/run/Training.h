@@ -48,6 +48,7 @@ private:
   void agreeOnBeginning();
   int received(const Signals &signals);
   void initialize();
+  void requireSameReplicas(const std::string &when, const std::string &advice) const;
   void announce() const;
   int train(const Signals &signals);
   void startStep(Clock::time_point begun, double waited, double exchanged);

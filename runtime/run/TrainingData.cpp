@@ -7,7 +7,9 @@
 
 #include "runtime/run/TrainingData.h"
 #include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Fingerprint.h"
+#include "runtime/collectives/Agree.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
@@ -21,6 +23,18 @@ std::vector<SourceSpec> sources(const char *option, const std::vector<std::strin
   for (const std::string &text : texts)
     specs.push_back(parseSource(option, text));
   return specs;
+}
+
+/// By input. Files are read for their fingerprints alone.
+std::map<std::string, Manifest::Data> factsOf(const Dataset &dataset, bool fingerprints) {
+  std::map<std::string, Manifest::Data> facts;
+  for (size_t i = 0; i < dataset.inputs().size(); ++i) {
+    const Array &source = dataset.source(i);
+    facts[dataset.inputs()[i].name] = {source.path, source.format, source.file->bytes().size(),
+                                       fingerprints ? fingerprint(source.file->bytes())
+                                                    : std::string()};
+  }
+  return facts;
 }
 
 bool usesWholeVocabulary(const Array &text) {
@@ -41,12 +55,15 @@ TrainingData::TrainingData(const artifact::Entry &step, const RunOptions &option
     : options(options), stepRows(entryRows(step)) {
   Dataset all(inputSpecs(step), sources("--data", options.data), "--data",
               beginning.vocabularies());
-  if (beginning.checkpoint())
-    checkVocabularies(all, *beginning.checkpoint());
-  noteFacts(all, fingerprints);
+  Group *group = options.device.group;
+  dataFacts = factsOf(all, fingerprints || group);
   if (!options.evalData.empty())
     held.emplace(inputSpecs(step), sources("--eval-data", options.evalData), "--eval-data",
                  all.vocabularies());
+  if (group)
+    compareRanks(*group, held ? factsOf(*held, true) : std::map<std::string, Manifest::Data>());
+  if (beginning.checkpoint())
+    checkVocabularies(all, *beginning.checkpoint());
   if (options.holdout > 0) {
     auto parts = all.split(options.holdout);
     dataset = std::move(parts.first);
@@ -63,15 +80,19 @@ double TrainingData::unitsPerStep() const {
   return static_cast<double>(stepRows * std::max<int64_t>(dataset->window() - 1, 1));
 }
 
-/// The content only where a checkpoint will keep it or has kept it: it is read once for that.
-void TrainingData::noteFacts(const Dataset &all, bool fingerprints) {
-  for (size_t i = 0; i < all.inputs().size(); ++i) {
-    const Array &source = all.source(i);
-    Manifest::Data &facts = dataFacts[all.inputs()[i].name];
-    facts = {source.path, source.format, source.file->bytes().size(), ""};
-    if (fingerprints)
-      facts.fingerprint = fingerprint(source.file->bytes());
-  }
+/// That all processes read the same, wherever each has it.
+void TrainingData::compareRanks(Group &group,
+                                const std::map<std::string, Manifest::Data> &heldFacts) const {
+  std::vector<collectives::Given> given;
+  for (const auto &[option, facts] :
+       {std::pair("--data", &dataFacts), std::pair("--eval-data", &heldFacts)})
+    for (const auto &[input, data] : *facts) {
+      std::string value =
+          concat(data.size, " bytes, ", data.format, ", content ", data.fingerprint);
+      given.push_back({concat(option, " ", shownName(input)), value,
+                       concat(shownName(data.path), " (", value, ")")});
+    }
+  collectives::requireSameGiven(group, "comparing data", given);
 }
 
 void TrainingData::checkVocabularies(const Dataset &all, const Checkpoint &resumed) const {

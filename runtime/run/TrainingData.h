@@ -23,9 +23,10 @@ namespace weir {
 class TrainingData {
 public:
   /// Opens the data for the inputs of `step`. Each file is read once for its fingerprint if
-  /// `fingerprints`: a checkpoint keeps it. Throws Failure: Exit::data for what cannot be read, is
-  /// too little or means something else than what `beginning` was trained on, Exit::usage for
-  /// options that contradict each other.
+  /// `fingerprints`, since a checkpoint keeps it, and where there are several processes, which
+  /// compare what they read. Throws Failure: Exit::data for what cannot be read, is too little or
+  /// means something else than what `beginning` was trained on, Exit::usage for options that
+  /// contradict each other and for ranks whose files differ.
   TrainingData(const artifact::Entry &step, const RunOptions &options, const Beginning &beginning,
                bool fingerprints);
 
@@ -40,7 +41,7 @@ public:
 
 private:
   void checkVocabularies(const Dataset &all, const Checkpoint &resumed) const;
-  void noteFacts(const Dataset &all, bool fingerprints);
+  void compareRanks(Group &group, const std::map<std::string, Manifest::Data> &heldFacts) const;
 
   const RunOptions &options;
   const int64_t stepRows;

@@ -241,12 +241,33 @@ Exit train(std::vector<std::byte> artifact, State &state) {
   return runTraining(std::move(artifact), state.run);
 }
 
+/// Of several processes the first compiles. What the others were told to compile with is not used,
+/// and so has to be the same. Of files it is whether they are given.
+std::vector<collectives::Given> sharedByRanks(const std::vector<const CLI::Option *> &compiling) {
+  static constexpr std::string_view own[] = {"model", "-W", "--dump-ir", "--help"},
+                                    files[] = {"--plan", "--cluster", "--tuning"};
+  std::vector<collectives::Given> all;
+  for (const CLI::Option *option : compiling) {
+    std::string name = option->get_name();
+    if (option->count() == 0 || std::ranges::count(own, name))
+      continue;
+    std::vector<std::string> values = option->results();
+    std::ranges::sort(values);
+    bool isGiven = option->get_expected_max() == 0 || std::ranges::count(files, name);
+    all.push_back({name, isGiven ? "given" : join(values), ""});
+  }
+  return all;
+}
+
 Command addTrain(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
+  const CLI::App &added = app;
+  const std::vector<const CLI::Option *> compiling = added.get_options();
   writesFile(app.add_option("-o", state.output, "Keep the artifact here too"), ".weirx");
   addTrainingOptions(app, state);
-  return [&] {
+  return [&state, compiling] {
+    state.run.alsoShared = sharedByRanks(compiling);
     readModelOptions(state.words, state.compile);
     state.compile.alsoRuns = true;
     state.compile.offloadFolder = state.run.device.offloadFolder;

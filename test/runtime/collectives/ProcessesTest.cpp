@@ -222,6 +222,11 @@ TEST(Processes, Agree) {
       bytes.assign(100000, std::byte{7});
     fromFirst(group, "first", bytes);
     EXPECT_EQ(bytes, std::vector<std::byte>(100000, std::byte{7}));
+    std::vector<std::string> texts;
+    for (size_t rank = 0; rank < 4; ++rank)
+      texts.emplace_back(70000 * rank, char('a' + rank));
+    EXPECT_EQ(textsFromAll(group, "texts", texts[size_t(group.rank())]), texts);
+    requireSameGiven(group, "the beginning", {{"--every", "3", ""}, {"--init", "4", "a"}});
     requireSame(group, "the beginning", "number", 3);
   });
   EXPECT_EQ(failures, none);
