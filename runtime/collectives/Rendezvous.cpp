@@ -8,12 +8,9 @@
 #include "runtime/collectives/Rendezvous.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
-#include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <thread>
 #include <unistd.h>
 
@@ -28,84 +25,11 @@ using std::chrono::seconds;
 constexpr uint32_t protocol = 2;
 /// For a stranger to say who it is.
 constexpr seconds toProve(5);
+/// Where nothing answers at all.
+constexpr seconds toConnect(2);
 constexpr size_t mostVisitors = 128;
 /// To who may be taken when it comes again.
 constexpr Exit later = Exit::requeue;
-
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-
-  sockaddr *raw() { return reinterpret_cast<sockaddr *>(&storage); }
-  void setPort(uint16_t port) {
-    if (storage.ss_family == AF_INET)
-      reinterpret_cast<sockaddr_in &>(storage).sin_port = htons(port);
-    else
-      reinterpret_cast<sockaddr_in6 &>(storage).sin6_port = htons(port);
-  }
-  bool isThisMachine() const {
-    if (storage.ss_family == AF_INET)
-      return (ntohl(reinterpret_cast<const sockaddr_in &>(storage).sin_addr.s_addr) >> 24) == 127;
-    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6 &>(storage).sin6_addr);
-  }
-  std::string text() {
-    char name[NI_MAXHOST] = "?";
-    getnameinfo(raw(), length, name, sizeof name, nullptr, 0, NI_NUMERICHOST);
-    return name;
-  }
-};
-
-/// Where rank 0 listens so, no other machine finds it, and all would wait for who cannot come.
-void requireReachable(const Meeting &meeting, Address &address) {
-  if (!address.isThisMachine() || meeting.beside == 0 || meeting.beside >= meeting.size)
-    return;
-  throw Failure(Exit::usage,
-                concat("rank 0 is at ", meeting.host, ", which is ", address.text(),
-                       " here: no other machine reaches it, and the launcher has started ",
-                       meeting.beside, " of the ", meeting.size,
-                       " processes on this one. Set MASTER_ADDR to an address of rank 0's "
-                       "machine that others reach (Debian's /etc/hosts names 127.0.1.1 for the "
-                       "machine's own name); where all are on one machine, give --rendezvous "
-                       "127.0.0.1:29500"));
-}
-
-/// The first that the host has, of the older kind where it has both, so that all ranks take the
-/// same.
-Address resolve(const Meeting &meeting) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  int error = getaddrinfo(meeting.host.c_str(), nullptr, &hints, &found);
-  if (error)
-    throw Failure(Exit::usage, concat("the address of rank 0, ", meeting.host,
-                                      ", is not known here: ", gai_strerror(error)));
-  const addrinfo *chosen = nullptr;
-  for (const addrinfo *one = found; one; one = one->ai_next)
-    if ((one->ai_family == AF_INET || one->ai_family == AF_INET6) &&
-        (!chosen || (one->ai_family == AF_INET && chosen->ai_family != AF_INET)))
-      chosen = one;
-  Address address;
-  if (chosen) {
-    std::memcpy(&address.storage, chosen->ai_addr, chosen->ai_addrlen);
-    address.length = chosen->ai_addrlen;
-  }
-  freeaddrinfo(found);
-  if (!chosen)
-    throw Failure(Exit::usage,
-                  concat("the address of rank 0, ", meeting.host, ", is none of the internet's"));
-  requireReachable(meeting, address);
-  if (!address.isThisMachine() && meeting.secret.empty() && !meeting.trustsNetwork)
-    throw Failure(Exit::usage,
-                  concat("rank 0 is at ", meeting.host,
-                         ", which others on the network reach too: name a file with a secret that "
-                         "all ranks know in WEIR_JOB_SECRET_FILE, or give --trust-network where "
-                         "everybody on it may join the run"));
-  return address;
-}
-
-std::string placeText(const std::string &address, uint16_t port) {
-  bool colons = address.find(':') != std::string::npos;
-  return concat(colons ? "[" : "", address, colons ? "]" : "", ":", port);
-}
 
 bool isSame(const std::string &one, const std::string &other) {
   unsigned char difference = one.size() != other.size();
@@ -143,34 +67,33 @@ std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const
 
 Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
     : meeting(meeting), crypto(crypto), newest(meeting.last) {
-  Address address = resolve(meeting);
-  numeric = address.text();
+  std::vector<Endpoint> endpoints = Endpoint::of(meeting);
   for (int next = meeting.port; next < meeting.port + rendezvousPorts && next < 1 << 16; ++next) {
-    listening = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int on = 1;
-    if (listening >= 0)
-      setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    address.setPort(port = uint16_t(next));
-    if (listening >= 0 && bind(listening, address.raw(), address.length) == 0 &&
-        listen(listening, int(mostVisitors)) == 0)
-      return;
-    int reason = errno;
-    if (listening >= 0)
-      close(listening);
+    int reason = 0;
+    for (const Endpoint &one : endpoints) {
+      listening = one.listen(uint16_t(next), int(mostVisitors));
+      reason = errno;
+      endpoint = one;
+      port = uint16_t(next);
+      if (listening >= 0)
+        return;
+      if (reason != EADDRNOTAVAIL)
+        break;
+    }
     if (reason == EADDRNOTAVAIL)
       throw Failure(Exit::usage, concat("rank 0 runs here, and its address, ", meeting.host, " (",
-                                        numeric, "), is not one of this machine's"));
+                                        address(), "), is not one of this machine's"));
     if (reason != EADDRINUSE && reason != EACCES)
-      throw Failure(Exit::device, concat("rank 0 cannot listen at ", placeText(numeric, port), ": ",
-                                         std::strerror(reason)));
+      throw Failure(Exit::device,
+                    concat("rank 0 cannot listen at ", place(), ": ", std::strerror(reason)));
   }
-  throw Failure(Exit::peer, concat("rank 0 finds no free port at ", numeric, " from ", meeting.port,
-                                   " to ", meeting.port + rendezvousPorts - 1));
+  throw Failure(Exit::peer, concat("rank 0 finds no free port at ", address(), " from ",
+                                   meeting.port, " to ", meeting.port + rendezvousPorts - 1));
 }
 
 Door::~Door() { close(listening); }
 
-std::string Door::place() const { return placeText(numeric, port); }
+std::string Door::place() const { return endpoint.place(port); }
 
 std::vector<int64_t> Door::missing() const {
   std::vector<int64_t> ranks;
@@ -236,6 +159,10 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
     int socket = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0)
       break;
+    if (endpoint.stranger(socket)) {
+      close(socket);
+      continue;
+    }
     Visitor visitor{std::make_unique<Channel>(socket), crypto.random(Message::mostNonce),
                     Clock::now() + toProve};
     visitor.channel->put({.kind = Kind::challenge, .nonce = visitor.nonce});
@@ -252,110 +179,177 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
 
 namespace {
 
-/// A connected socket, or -1.
-int connectTo(Address &address, Clock::time_point until) {
-  int file = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (file < 0)
-    throw Failure(Exit::device, concat("there is no socket to be had: ", std::strerror(errno)));
-  int error = connect(file, address.raw(), address.length) == 0 ? 0 : errno;
-  if (error == EINPROGRESS) {
-    pollfd ready{file, POLLOUT, 0};
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    socklen_t size = sizeof error;
-    if (poll(&ready, 1, int(std::max<int64_t>(left, 1))) == 1)
-      getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
+/// A rank's try at one place where rank 0 may be.
+class Visit {
+public:
+  Visit(const Meeting &meeting, const LinksPlugin &crypto, const Endpoint &endpoint, uint16_t port)
+      : meeting(meeting), crypto(crypto), endpoint(endpoint), port(port),
+        connecting(endpoint.connect(port)), until(Clock::now() + toConnect) {}
+  Visit(Visit &&other) noexcept
+      : meeting(other.meeting), crypto(other.crypto), endpoint(other.endpoint), port(other.port),
+        connecting(std::exchange(other.connecting, -1)), channel(std::move(other.channel)),
+        hello(std::move(other.hello)), challenge(std::move(other.challenge)), until(other.until) {}
+  Visit &operator=(Visit &&) = delete;
+  ~Visit() {
+    if (connecting >= 0)
+      close(connecting);
   }
-  if (error == 0)
-    return file;
-  close(file);
-  return -1;
-}
 
-/// Whether rank 0 of this run is at the other end, and takes this one; `said` is why not yet.
-bool introduce(Channel &channel, const Meeting &meeting, const LinksPlugin &crypto,
-               const std::string &place, std::string &said) {
-  auto challenge = channel.next(Clock::now() + toProve);
-  if (!challenge || challenge->kind != Kind::challenge)
-    return false;
-  Message hello{.kind = Kind::hello,
-                .rank = uint32_t(meeting.rank),
-                .size = uint32_t(meeting.size),
-                .status = protocol,
-                .text = meeting.job,
-                .nonce = crypto.random(Message::mostNonce),
-                .parts = {std::to_string(meeting.last)}};
-  hello.code = proof(meeting, crypto, hello, challenge->nonce);
-  channel.put(hello);
-  auto answer = channel.next(Clock::now() + toProve);
-  if (!answer)
-    return false;
-  if (answer->kind == Kind::refused && answer->status == uint32_t(later)) {
-    said = concat(", which says at ", place, ": ", answer->text);
-    return false;
+  /// Else nobody listens there.
+  bool isUnderWay() const { return connecting >= 0 || channel; }
+  enum class State { goesOn, isOver, isWelcome };
+  /// What to wait for; a file of -1 where it is over.
+  pollfd awaited() const {
+    if (channel)
+      return {channel->socket(), short(POLLIN | (channel->isSending() ? POLLOUT : 0)), 0};
+    return {connecting, POLLOUT, 0};
   }
-  if (answer->kind == Kind::refused && answer->status != uint32_t(Exit::ok)) {
-    std::string words =
-        concat("rank 0 at ", place, " refuses rank ", meeting.rank, ": ", answer->text);
-    if (answer->status == uint32_t(Exit::peer))
-      throw NotMet(Exit::peer, words);
-    throw Failure(Exit::usage, words);
+  /// Does what there is to do; `events` are what has come of what was awaited. `said` becomes why
+  /// rank 0 does not take this rank yet. Throws Failure where it never will.
+  State goOn(short events, std::string &said) {
+    if (!channel && connecting >= 0 && events)
+      connected(said);
+    if (!channel)
+      return connecting < 0 || Clock::now() > until ? State::isOver : State::goesOn;
+    bool isOpen = channel->move();
+    while (auto message = channel->take())
+      if (State state = hear(*message, said); state != State::goesOn)
+        return state;
+    return isOpen && Clock::now() <= until ? State::goesOn : State::isOver;
   }
-  if (answer->kind != Kind::welcome)
-    return false;
-  if (!isSame(answer->code, proofOfDoor(meeting, crypto, hello, challenge->nonce)))
-    throw Failure(Exit::usage, concat("who listens at ", place,
-                                      " does not know the job's secret, and is not rank 0"));
-  return true;
+
+  Entered entered() {
+    channel->trust();
+    std::string own = endpoint.ownAddress(channel->socket());
+    return {std::move(channel), place(), own};
+  }
+
+private:
+  std::string place() const { return endpoint.place(port); }
+
+  void connected(std::string &said) {
+    int error = 0, socket = std::exchange(connecting, -1);
+    socklen_t size = sizeof error;
+    getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    std::optional<uid_t> stranger = error ? std::nullopt : endpoint.stranger(socket);
+    if (stranger)
+      said = concat(": who listens at ", place(), " is a process of another user (uid ", *stranger,
+                    "), and not rank 0");
+    if (error || stranger) {
+      close(socket);
+      return;
+    }
+    channel = std::make_unique<Channel>(socket);
+    until = Clock::now() + toProve;
+  }
+
+  State hear(const Message &message, std::string &said) {
+    if (hello.nonce.empty()) {
+      if (message.kind != Kind::challenge)
+        return State::isOver;
+      challenge = message.nonce;
+      hello = {.kind = Kind::hello,
+               .rank = uint32_t(meeting.rank),
+               .size = uint32_t(meeting.size),
+               .status = protocol,
+               .text = meeting.job,
+               .nonce = crypto.random(Message::mostNonce),
+               .parts = {std::to_string(meeting.last)}};
+      hello.code = proof(meeting, crypto, hello, challenge);
+      channel->put(hello);
+      until = Clock::now() + toProve;
+      return State::goesOn;
+    }
+    if (message.kind == Kind::refused && message.status == uint32_t(later)) {
+      said = concat(", which says at ", place(), ": ", message.text);
+      return State::isOver;
+    }
+    if (message.kind == Kind::refused && message.status != uint32_t(Exit::ok)) {
+      std::string words =
+          concat("rank 0 at ", place(), " refuses rank ", meeting.rank, ": ", message.text);
+      if (message.status == uint32_t(Exit::peer))
+        throw NotMet(Exit::peer, words);
+      throw Failure(Exit::usage, words);
+    }
+    if (message.kind != Kind::welcome)
+      return State::isOver;
+    if (!isSame(message.code, proofOfDoor(meeting, crypto, hello, challenge)))
+      throw Failure(Exit::usage, concat("who listens at ", place(),
+                                        " does not know the job's secret, and is not rank 0"));
+    return State::isWelcome;
+  }
+
+  const Meeting &meeting;
+  const LinksPlugin &crypto;
+  const Endpoint &endpoint;
+  const uint16_t port;
+  int connecting; ///< a socket, until it is connected; -1: none
+  std::unique_ptr<Channel> channel;
+  Message hello; ///< once it was sent
+  std::string challenge;
+  Clock::time_point until;
+};
+
+/// Goes on with all of them side by side. Nothing where none is welcome until then.
+std::optional<Entered> firstWelcome(std::vector<Visit> &visits, Clock::time_point until,
+                                    std::string &said) {
+  while (!visits.empty() && Clock::now() < until) {
+    std::vector<pollfd> files;
+    for (const Visit &visit : visits)
+      files.push_back(visit.awaited());
+    poll(files.data(), files.size(), 100);
+    std::vector<Visit> left;
+    for (size_t i = 0; i < visits.size(); ++i) {
+      Visit::State state = visits[i].goOn(files[i].revents, said);
+      if (state == Visit::State::isWelcome)
+        return visits[i].entered();
+      if (state == Visit::State::goesOn)
+        left.push_back(std::move(visits[i]));
+    }
+    visits.swap(left);
+  }
+  return std::nullopt;
 }
 
 } // namespace
 
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   const auto until = Clock::now() + meeting.patience;
-  std::optional<Address> found;
+  std::vector<Endpoint> endpoints;
   std::string said;
   do {
     try {
-      if (!found || meeting.last)
-        found = resolve(meeting);
+      if (endpoints.empty() || meeting.last)
+        endpoints = Endpoint::of(meeting);
     } catch (const Failure &) {
       if (!meeting.last)
         throw;
-      found.reset(); // the name of a host that is not there again yet
+      endpoints.clear(); // the name of a host that is not there again yet
     }
-    if (!found) {
+    if (endpoints.empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       continue;
     }
-    Address &address = *found;
-    for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port) {
-      address.setPort(uint16_t(port));
-      // Where nothing answers at all, each port takes that long.
-      int socket = connectTo(address, std::min(until, Clock::now() + seconds(2)));
-      if (socket < 0)
-        continue;
-      Entered entered{std::make_unique<Channel>(socket), placeText(address.text(), uint16_t(port)),
-                      ""};
-      if (!introduce(*entered.channel, meeting, crypto, entered.place, said))
-        continue;
-      entered.channel->trust();
-      Address own;
-      own.length = sizeof own.storage;
-      getsockname(socket, own.raw(), &own.length);
-      entered.address = own.text();
-      return entered;
-    }
+    // Side by side: what is silent keeps nobody from the one that answers.
+    std::vector<Visit> visits;
+    for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port)
+      for (const Endpoint &endpoint : endpoints)
+        if (Visit visit(meeting, crypto, endpoint, uint16_t(port)); visit.isUnderWay())
+          visits.push_back(std::move(visit));
+    if (std::optional<Entered> entered = firstWelcome(visits, until, said))
+      return std::move(*entered);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
   if (!said.empty())
     throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", said));
   throw NotMet(Exit::peer,
                concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
-                      placeText(found ? found->text() : meeting.host, meeting.port), " or the ",
-                      rendezvousPorts - 1, " ports behind it for ",
+                      endpoints.empty() ? concat(meeting.host, ":", meeting.port)
+                                        : endpoints[0].place(meeting.port),
+                      " or the ", rendezvousPorts - 1, " ports behind it for ",
                       std::chrono::duration_cast<seconds>(meeting.patience).count(),
-                      " s: was it started, with the same address, and does nothing keep "
-                      "connections out?"));
+                      " s: was it started, with the same address and by the same user, and does "
+                      "nothing keep connections out?"));
 }
 
 } // namespace weir::collectives

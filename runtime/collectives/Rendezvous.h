@@ -8,7 +8,8 @@
 // Rank 0 listens at the first free port from a given one on, and the others look for it there: who
 // listens at a port may be of another job, or no program of ours. Both ends prove that they know
 // the job's secret, where there is one, and neither sends it. Other addresses than this machine's
-// own want one, or the word that everybody on the network may be trusted.
+// own want one, or the word that everybody on the network may be trusted; on this machine ranks
+// talk to processes of their own user alone (Endpoint.h). A rank tries all ports side by side.
 //
 // Each time that all have met is a generation of the run. Who comes says of which one it was last.
 // The door stays as long as a generation does, for those who come again: who was of this one has
@@ -22,6 +23,7 @@
 
 #include "runtime/base/Error.h"
 #include "runtime/collectives/Channel.h"
+#include "runtime/collectives/Endpoint.h"
 #include "runtime/collectives/Links.h"
 #include <map>
 #include <memory>
@@ -75,7 +77,7 @@ public:
   /// "127.0.0.1:29501".
   std::string place() const;
   /// The address alone.
-  const std::string &address() const { return numeric; }
+  std::string address() const { return endpoint.text(); }
   bool areAllHere() const { return int64_t(here.size()) == meeting.size - 1; }
   /// The ranks that have not come.
   std::vector<int64_t> missing() const;
@@ -94,8 +96,8 @@ private:
   const Meeting meeting;
   const LinksPlugin &crypto;
   int listening = -1;
+  Endpoint endpoint;
   uint16_t port = 0;
-  std::string numeric;
   std::vector<Visitor> visitors;
   std::map<int64_t, bool> here;
   int64_t generation = 0; ///< 0: they are still meeting

@@ -17,8 +17,12 @@
 #include "runtime/collectives/Plugin.h"
 #include <arpa/inet.h>
 #include <atomic>
+#include <csignal>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace weir;
@@ -547,34 +551,166 @@ TEST(Processes, WhoIsNotMet) {
   EXPECT_EQ(meets(own).find("not met: rank 1 has found no rank 0 of this job"), 0u);
 }
 
-TEST(Processes, StrangersAtTheDoor) {
+namespace {
+
+/// Where rank 0 is, for a socket of its own user's or over the network.
+Endpoint doorAt(uint16_t port, bool trustsNetwork) {
+  Processes::Settings own = settings(1, 2, port);
+  own.meeting.trustsNetwork = trustsNetwork;
+  return Endpoint::of(own.meeting).at(0);
+}
+
+/// A process of a user that owns nothing. It runs `body`, whose result is its status.
+class Stranger {
+public:
+  static constexpr uid_t user = 65534;
+  explicit Stranger(const std::function<int()> &body) : child(fork()) {
+    if (child == 0)
+      _exit(setgid(user) == 0 && setuid(user) == 0 ? body() : 99);
+  }
+  int status() {
+    int status = -1;
+    waitpid(child, &status, 0);
+    child = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  ~Stranger() {
+    if (child < 0)
+      return;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+
+private:
+  pid_t child;
+};
+
+/// A socket in rank 0's place, named as that of `victim`'s run; and one that is connected to it.
+int openAs(uid_t victim, uint16_t port, bool listens) {
+  int file = socket(AF_UNIX, SOCK_STREAM, 0);
+  std::string name = concat("weir ", victim, " 127.0.0.1:", port);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  auto size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  auto *raw = reinterpret_cast<sockaddr *>(&address);
+  if (listens ? bind(file, raw, size) == 0 && listen(file, 9) == 0 : connect(file, raw, size) == 0)
+    return file;
+  close(file);
+  return -1;
+}
+
+bool takesPart(int64_t rank, uint16_t port, const Change &change = [](Processes::Settings &) {}) {
+  Processes::Settings own = settings(rank, 2, port);
+  change(own);
+  Processes group(own, linksPlugin());
+  swap(group, "the loss");
+  group.finish();
+  return true;
+}
+
+} // namespace
+
+class AtTheDoor : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Processes, AtTheDoor, ::testing::Bool());
+
+TEST_P(AtTheDoor, RudeOnesKeepNobodyOut) {
   uint16_t port = freePort();
+  auto trust = [](Processes::Settings &own) { own.meeting.trustsNetwork = GetParam(); };
   std::jthread rude([&](std::stop_token over) {
     std::vector<int> open;
     for (int turn = 0; !over.stop_requested() && turn < 200; ++turn) {
-      int file = socket(AF_INET, SOCK_STREAM, 0);
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      int file = doorAt(port, GetParam()).connect(port);
       std::string words = turn % 3 == 0   ? "GET / HTTP/1.1\r\n\r\n"
                           : turn % 3 == 1 ? std::string(5000, '\xff')
                                           : encode({.kind = Message::Kind::parts, .rank = 1});
-      if (connect(file, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0)
-        send(file, words.data(), words.size(), MSG_NOSIGNAL);
-      open.push_back(file);
       std::this_thread::sleep_for(2ms);
+      if (file < 0)
+        continue;
+      send(file, words.data(), words.size(), MSG_NOSIGNAL);
+      open.push_back(file);
     }
+    EXPECT_GT(open.size(), 20u);
     for (int file : open)
       close(file);
   });
-  std::jthread first([&] {
-    Processes group(settings(0, 2, port), linksPlugin());
-    swap(group, "the loss");
-    group.finish();
-  });
+  std::jthread first([&] { EXPECT_TRUE(takesPart(0, port, trust)); });
   std::this_thread::sleep_for(200ms);
-  Processes group(settings(1, 2, port), linksPlugin());
-  swap(group, "the loss");
-  group.finish();
+  EXPECT_TRUE(takesPart(1, port, trust));
+}
+
+/// Who listens and says nothing costs no time: another door answers meanwhile.
+TEST_P(AtTheDoor, SilentOnesCostNoTime) {
+  uint16_t port = freePort();
+  auto trust = [](Processes::Settings &own) { own.meeting.trustsNetwork = GetParam(); };
+  std::vector<int> silent;
+  for (uint16_t at = port; at < port + 4; ++at)
+    silent.push_back(doorAt(port, GetParam()).listen(at, 9));
+  std::erase(silent, -1); // another program's
+  ASSERT_FALSE(silent.empty());
+  std::jthread first([&] { EXPECT_TRUE(takesPart(0, port, trust)); });
+  std::this_thread::sleep_for(200ms);
+  auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(takesPart(1, port, trust));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 4s); // one of them alone would take 5 s
+  for (int file : silent)
+    close(file);
+}
+
+/// Another user is first at rank 0's place, and says all that rank 0 would say.
+TEST(Processes, AnotherUsersProcessIsNotRankZero) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "a process of another user is started by root alone";
+  uint16_t port = freePort();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  Stranger stranger([&] {
+    int door = openAs(0, port, true);
+    [[maybe_unused]] ssize_t wrote = write(ready[1], "x", 1);
+    while (door >= 0) {
+      Channel channel(accept(door, nullptr, nullptr));
+      channel.put({.kind = Message::Kind::challenge, .nonce = std::string(16, 'n')});
+      if (auto hello = channel.next(Channel::Clock::now() + 1s))
+        return 1; // it was told the job
+    }
+    return 2;
+  });
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  Processes::Settings own = settings(1, 2, port);
+  own.meeting.patience = 1s;
+  EXPECT_EQ(meets(own), concat("not met: rank 1 is not taken by rank 0: who listens at 127.0.0.1:",
+                               port, " is a process of another user (uid 65534), and not rank 0"));
+  // The real one goes to the next port, and is found there.
+  std::jthread first([&] { EXPECT_TRUE(takesPart(0, port)); });
+  EXPECT_TRUE(takesPart(1, port));
+}
+
+/// Another user knows the job, and comes as a rank of it.
+TEST(Processes, AnotherUsersProcessIsNoRank) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "a process of another user is started by root alone";
+  uint16_t port = freePort();
+  Stranger stranger([&] {
+    int heard = 0, connected = 0;
+    for (int turn = 0; turn < 100; ++turn, usleep(10000)) {
+      int file = openAs(0, port, false);
+      if (file < 0)
+        continue;
+      ++connected;
+      Channel channel(file);
+      channel.put({.kind = Message::Kind::hello,
+                   .rank = 1,
+                   .size = 2,
+                   .status = 2,
+                   .text = "test",
+                   .nonce = std::string(16, 'n'),
+                   .parts = {"0"}});
+      heard += channel.next(Channel::Clock::now() + 100ms).has_value();
+    }
+    return connected == 0 ? 3 : heard;
+  });
+  std::jthread first([&] { EXPECT_TRUE(takesPart(0, port)); });
+  EXPECT_EQ(stranger.status(), 0); // it was told nothing at all
+  EXPECT_TRUE(takesPart(1, port));
 }
