@@ -87,7 +87,8 @@ uint64_t slotOfTransfer(uint64_t tag, uint64_t bytes) {
 } // namespace
 
 Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
-    : own(settings.meeting.rank), all(settings.meeting.size), timeout(settings.timeout) {
+    : plugin(plugin), own(settings.meeting.rank), all(settings.meeting.size),
+      timeout(settings.timeout) {
   Control::Settings controls{.meeting = settings.meeting, .silence = settings.silence};
   controls.onOver = [this] { stop(std::nullopt); };
   controls.onStuck = [this, told = settings.onStuck](Verdict verdict) {
@@ -213,6 +214,18 @@ std::string Processes::lastActions() {
 }
 
 void Processes::finish() { control->finish(); }
+
+void Processes::requireFirsts(const std::string &what, std::span<const std::byte> bytes) {
+  // HMAC-SHA256 with a key that all know is a hash of which nobody finds two texts.
+  std::string hash =
+      plugin.hmac("weir", std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  std::string firsts =
+      control->allToAll(what, std::vector<std::string>(size_t(all), own == 0 ? hash : ""))[0];
+  if (firsts != hash)
+    throw GroupFailure(Exit::peer, concat(what, ": rank ", own,
+                                          " has not got what rank 0 sent: another program may have "
+                                          "taken the place of a rank's connection"));
+}
 
 void Processes::finishSending() {
   for (auto &one : outgoing)

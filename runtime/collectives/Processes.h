@@ -38,7 +38,7 @@ public:
     std::function<void(const Verdict &)> onStuck = [](const Verdict &) {};
   };
 
-  /// Meets all others and connects to them. Throws Failure.
+  /// Meets all others and connects to them. `plugin` outlives it. Throws Failure.
   Processes(const Settings &settings, const LinksPlugin &plugin);
 
   int64_t rank() const override { return own; }
@@ -59,6 +59,7 @@ public:
   void receive(int64_t peer, uint64_t tag, const std::string &what,
                std::span<std::byte> bytes) override;
   void finishSending() override;
+  void requireFirsts(const std::string &what, std::span<const std::byte> bytes) override;
   void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
@@ -95,6 +96,7 @@ private:
   std::string words(const std::string &what, int64_t peer) const;
   void stop(std::optional<GroupFailure> why);
 
+  const LinksPlugin &plugin;
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
   int64_t step = -1; ///< -1: before the first

@@ -182,8 +182,11 @@ Exit runTogether(const RunOptions &options, const std::vector<std::string> &mesh
 }
 
 void shareArtifact(const RunOptions &options, std::vector<std::byte> &artifact) {
-  if (options.device.group)
-    collectives::fromFirst(*options.device.group, "sending the artifact", artifact);
+  Group *group = options.device.group;
+  if (!group)
+    return;
+  collectives::fromFirst(*group, "sending the artifact", artifact);
+  group->requireFirsts("comparing the artifact that rank 0 sent", artifact);
 }
 
 } // namespace weir

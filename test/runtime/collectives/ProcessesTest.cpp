@@ -404,6 +404,25 @@ TEST(Processes, ASecretIsShared) {
   EXPECT_NE(failures[0].find("rank 1 has not come"), std::string::npos) << failures[0];
 }
 
+/// A rank runs what rank 0 sends it.
+TEST(Processes, WhatIsNotRankZerosIsRefused) {
+  auto failures = onAll(3, [](Processes &group) {
+    std::vector<std::byte> artifact(100000, std::byte{7});
+    group.requireFirsts("comparing the artifact", artifact);
+    swap(group, "the loss");
+    if (group.rank() == 2)
+      artifact.back() = std::byte{8};
+    group.requireFirsts("comparing the artifact", artifact);
+    swap(group, "the loss");
+  });
+  EXPECT_EQ(failures[2], "7 comparing the artifact: rank 2 has not got what rank 0 sent: another "
+                         "program may have taken the place of a rank's connection");
+  for (int rank : {0, 1})
+    EXPECT_NE(failures[rank].find("rank 2 has ended with status 7: comparing the artifact"),
+              std::string::npos)
+        << failures[rank];
+}
+
 TEST(Processes, OtherAddressesWantASecret) {
   Processes::Settings own = settings(0, 2, freePort());
   own.meeting.host = "192.0.2.1";
