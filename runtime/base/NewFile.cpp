@@ -13,11 +13,30 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weir {
 
-NewFile::NewFile(std::string path) : target(std::move(path)), place(target) {
+/// The user whose link the path is, where following it could harm this one: as the kernel has it
+/// (fs.protected_symlinks), in a sticky folder that all may write to, such as /tmp, only the
+/// folder's owner and this user make links that are followed.
+static std::optional<uid_t> strangersLink(const std::string &path) {
+  struct stat link{}, folder{};
+  std::string parent = std::filesystem::path(path).parent_path().string();
+  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) || link.st_uid == geteuid() ||
+      stat(parent.empty() ? "." : parent.c_str(), &folder) != 0)
+    return std::nullopt;
+  bool isForAll = (folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH);
+  return isForAll && link.st_uid != folder.st_uid ? std::optional(link.st_uid) : std::nullopt;
+}
+
+NewFile::NewFile(std::string path, unsigned mode) : target(std::move(path)), place(target) {
+  if (std::optional<uid_t> stranger = strangersLink(target))
+    throw Failure(Exit::storage,
+                  concat(target, ": cannot write: it is a link of another user (uid ", *stranger,
+                         ") in a folder that all users may write to"));
   std::error_code error;
   auto status = std::filesystem::status(target, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
@@ -32,7 +51,7 @@ NewFile::NewFile(std::string path) : target(std::move(path)), place(target) {
     // Nothing that is there already is written to, whatever it leads to.
     for (int number = 0; number == 0 || (file < 0 && errno == EEXIST); ++number) {
       place = concat(renamed, ".", getpid(), ".", number, ".tmp");
-      file = ::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      file = ::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     }
   }
   if (file < 0)

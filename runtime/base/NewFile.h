@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Written beside its place and renamed at the end, so that what was there stays until then. A link
-// stays one: what it leads to is replaced. A pipe or a device is written to as it is.
+// stays one: what it leads to is replaced, unless another user has put it into a folder such as
+// /tmp. A pipe or a device is written to as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +21,9 @@ namespace weir {
 
 class NewFile {
 public:
-  /// Begins a file for `path`. Throws Failure(Exit::storage) where there can be none, Exit::device
-  /// where no more files may be open.
-  explicit NewFile(std::string path);
+  /// Begins a file for `path`, with that mode less the umask. Throws Failure(Exit::storage) where
+  /// there can be none, Exit::device where no more files may be open.
+  explicit NewFile(std::string path, unsigned mode = 0666);
   /// Removes it unless it was finished.
   ~NewFile();
   NewFile(const NewFile &) = delete;

@@ -7,6 +7,7 @@
 
 #include "runtime/run/Together.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/NewFile.h"
 #include "runtime/base/Text.h"
 #include "runtime/collectives/Agree.h"
 #include "runtime/collectives/Plugin.h"
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weir {
@@ -50,11 +52,30 @@ void requireMesh(const Launch &launch, const std::vector<std::string> &meshes) {
                        ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
 
+/// Whoever owns the secret, or may write to it, can take part in the run. Containers are given
+/// files of root's.
+void requireOwnSecret(const char *path) {
+  struct stat status{};
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    return; // who reads it says what is wrong
+  bool isAnothers = status.st_uid != geteuid() && status.st_uid != 0;
+  if (isAnothers || (status.st_mode & S_IWOTH))
+    throw Failure(Exit::usage,
+                  concat("WEIR_JOB_SECRET_FILE=", path, ": ",
+                         isAnothers ? concat("belongs to another user (uid ", status.st_uid, ")")
+                                    : std::string("every user may write to it"),
+                         "; give a file of your own, with mode 600"));
+  if (status.st_uid == geteuid() && (status.st_mode & S_IROTH))
+    say(concat("warning: WEIR_JOB_SECRET_FILE=", path,
+               ": every user of this machine can read the secret; chmod 600 it"));
+}
+
 /// What the file has that WEIR_JOB_SECRET_FILE names, without the line's end; "" without it.
 std::string readSecret() {
   const char *path = std::getenv("WEIR_JOB_SECRET_FILE");
   if (!path || !*path)
     return "";
+  requireOwnSecret(path);
   constexpr size_t least = 16, most = 4096;
   std::ifstream file(path, std::ios::binary);
   std::string secret(most + 1, '\0');
@@ -90,6 +111,14 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
   return settings;
 }
 
+/// A new folder of this user's alone among the temporary files; "" where none can be made. Its name
+/// cannot be guessed, so that nobody has put a link in its place.
+std::string temporaryFolder() {
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "weir-XXXXXX").string();
+  return !error && mkdtemp(name.data()) ? name : "";
+}
+
 /// Writes the last actions of a rank where its checkpoints are, or where temporary files are.
 /// Returns "; its last actions are in PATH", or "" where there is none or it cannot be written.
 std::string writeLastActions(const std::string &actions, int64_t rank, const std::string &why,
@@ -99,13 +128,20 @@ std::string writeLastActions(const std::string &actions, int64_t rank, const std
   std::error_code none;
   std::filesystem::path folder = options.checkpoint;
   if (folder.empty() || !std::filesystem::is_directory(folder, none))
-    folder = std::filesystem::temp_directory_path(none) / concat("weir-", getpid());
-  std::filesystem::create_directory(folder, none);
-  std::filesystem::path path = folder / concat("last-actions-of-rank-", rank, ".txt");
-  std::ofstream file(path);
-  file << why << "\n\nThe last actions, and when they began before the end of the last one:\n"
-       << actions << std::flush;
-  return file ? concat("; its last actions are in ", path.string()) : "";
+    folder = temporaryFolder();
+  if (folder.empty())
+    return "";
+  std::string path = (folder / concat("last-actions-of-rank-", rank, ".txt")).string();
+  std::string text = concat(
+      why, "\n\nThe last actions, and when they began before the end of the last one:\n", actions);
+  try {
+    NewFile file(path);
+    file.write(reinterpret_cast<const std::byte *>(text.data()), text.size());
+    file.finish();
+  } catch (const Failure &) {
+    return "";
+  }
+  return concat("; its last actions are in ", path);
 }
 
 collectives::Processes meet(const collectives::Processes::Settings &settings, Standing &standing) {

@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -180,6 +182,21 @@ class Processes(Ranks):
         last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
         self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
         self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
+
+    def test_last_actions_follow_no_link(self):
+        """Another user may know the process and put a link where it might write."""
+        artifact, shared, victim = self.compiled(*MLP, "--mesh", "dp=2"), self.folder / "shared", self.folder / "victim"
+        shared.mkdir()
+        victim.mkdir()
+        processes = self.begin(2, "run", artifact, *self.digits(64), "--steps", 10000000, "--metrics", self.folder / "m.jsonl", env={"TMPDIR": str(shared)})
+        self.await_steps(processes)
+        (shared / f"weir-{processes[0].pid}").symlink_to(victim)
+        processes[1].kill()
+        ((out, err),) = self.all_end([processes[0]], status=7, within=30)
+        path = pathlib.Path(re.search(r"its last actions are in (\S+last-actions-of-rank-0\.txt)", err)[1])
+        self.assertIn("has ended without a word", path.read_text())
+        self.assertEqual((path.parent.parent, path.parent.stat().st_mode & 0o777), (shared, 0o700))
+        self.assertEqual(list(victim.iterdir()), [])
 
     @weirtest.takes(30)
     def test_killed_at_random_moments(self):
@@ -361,8 +378,18 @@ class Processes(Ranks):
     def test_secret(self):
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
         secret = self.write("secret", "0123456789abcdef\n")
-        words = ["run", artifact, *rows, "--steps", 3]
-        self.all_end(self.begin(2, *words, env={"WEIR_JOB_SECRET_FILE": str(secret)}))
+        words, env = ["run", artifact, *rows, "--steps", 3], {"WEIR_JOB_SECRET_FILE": str(secret)}
+        said = self.all_end(self.begin(2, *words, env=env))
+        self.assertRegex(said[0][1], r"warning: WEIR_JOB_SECRET_FILE=\S+secret: every user of this machine can read the secret; chmod 600 it")
+        secret.chmod(0o600)
+        self.assertNotIn("warning", self.all_end(self.begin(2, *words, env=env))[0][1])
+        secret.chmod(0o602)
+        self.all_end(self.begin(2, *words, env=env), status=2)
+        if os.geteuid() == 0:
+            secret.chmod(0o600)
+            os.chown(secret, 65534, 65534)
+            for _, err in self.all_end(self.begin(2, *words, env=env), status=2):
+                self.assertRegex(err, r"secret: belongs to another user \(uid 65534\); give a file of your own, with mode 600")
 
     def test_what_is_linked(self):
         """Gloo is opened by runs of several processes alone."""

@@ -11,9 +11,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Links.h"
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <gloo/transport/context.h>
 #include <gloo/transport/tcp/device.h>
+#include <netinet/in.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
@@ -28,6 +32,20 @@ using std::chrono::milliseconds;
 /// others, at once or never.
 constexpr milliseconds toConnect = std::chrono::seconds(60) / 5;
 constexpr milliseconds forEver = std::chrono::hours(24 * 365);
+
+/// Gloo gives out a sockaddr_storage whole, of which an address fills the first bytes: behind them
+/// is what the stack had there, which is nobody's business.
+std::string withoutRest(std::vector<char> bytes) {
+  sockaddr_storage storage;
+  if (bytes.size() < sizeof storage)
+    throw std::runtime_error("Gloo's addresses are others than this plugin is built for");
+  std::memcpy(&storage, bytes.data(), sizeof storage);
+  size_t used = storage.ss_family == AF_INET    ? offsetof(sockaddr_in, sin_zero)
+                : storage.ss_family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                : sizeof storage;
+  std::fill(bytes.begin() + ptrdiff_t(used), bytes.begin() + sizeof storage, '\0');
+  return {bytes.begin(), bytes.end()};
+}
 
 class GlooParcel : public Parcel {
 public:
@@ -69,8 +87,7 @@ public:
     std::vector<std::string> all(size);
     for (int peer = 0; peer < size; ++peer)
       if (peer != rank) {
-        std::vector<char> bytes = context->getPair(peer)->address().bytes();
-        all[peer].assign(bytes.begin(), bytes.end());
+        all[peer] = withoutRest(context->getPair(peer)->address().bytes());
       }
     return all;
   }
