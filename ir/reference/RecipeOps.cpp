@@ -15,7 +15,8 @@ Tensors loss(LossOp op, Inputs in) {
   size_t terms = op.getWeights().size();
   double total = 0;
   for (auto [i, weight] : llvm::enumerate(op.getWeights()))
-    total += weight * in[i].values[0] / in[terms + i].values[0];
+    if (double count = in[terms + i].values[0]; count != 0)
+      total += weight * in[i].values[0] / count;
   return {Tensor({}, total)};
 }
 

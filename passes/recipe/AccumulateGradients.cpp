@@ -10,7 +10,7 @@
 //
 //   %s, %n = weir.microbatches .. {              %n = weir.microbatches .. { the counts }
 //     weir.yield %a, %b }                        %g, %s = weir.microbatches .. {
-//   %l = weir.loss [w] sums(%s) counts(%n)  ->     %share = w * %a / %n
+//   %l = weir.loss [w] sums(%s) counts(%n)  ->     %share = w * %a / %n, or 0 where %n is 0
 //   %g = weir.gradient %l wrt(%p)                  %h = weir.gradient %share wrt(%p)
 //                                                  weir.yield %h, %a }
 //                                                %l = w * %s / %n
@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/recipe/Recipe.h"
@@ -57,12 +58,35 @@ void inlineSingle(MicrobatchesOp op) {
   op.erase();
 }
 
+/// Whether a count is known to be other than 0: a number, or the sum of such over microbatches.
+bool isNeverZero(Value count) {
+  if (auto op = count.getDefiningOp<MicrobatchesOp>()) {
+    unsigned number = cast<OpResult>(count).getResultNumber();
+    return number < op.numSums() &&
+           isNeverZero(op.getBody().front().getTerminator()->getOperand(number));
+  }
+  auto constant = count.getDefiningOp<ConstantOp>();
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return number && !number.getValue().isZero();
+}
+
+/// sum / count; 0 where nothing counts, and so is its gradient, whatever the sum is.
+Value ratioOf(OpBuilder &builder, Location place, Value sum, Value count) {
+  if (isNeverZero(count))
+    return DivOp::create(builder, place, sum, count);
+  Value zero = scalar(builder, place, 0), one = scalar(builder, place, 1);
+  Value isZero = CompareOp::create(builder, place, Predicate::eq, count, zero);
+  Value divisor = SelectOp::create(builder, place, count.getType(), isZero, one, count);
+  Value ratio = DivOp::create(builder, place, sum, divisor);
+  return SelectOp::create(builder, place, ratio.getType(), isZero, zero, ratio);
+}
+
 /// The loss as arithmetic, of sums and counts of its own choice.
 Value expandLoss(OpBuilder &builder, LossOp op, ValueRange sums, ValueRange counts) {
   Location place = op.getLoc();
   Value total;
   for (auto [weight, sum, count] : llvm::zip_equal(op.getWeights(), sums, counts)) {
-    Value part = DivOp::create(builder, place, sum, count);
+    Value part = ratioOf(builder, place, sum, count);
     if (weight != 1)
       part = MulOp::create(builder, place, part, scalar(builder, place, weight));
     total = total ? AddOp::create(builder, place, total, part) : part;

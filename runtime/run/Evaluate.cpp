@@ -199,6 +199,11 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
   if (evaluator.leftOut() > 0)
     say(evaluator.notice());
   Values figures = *evaluator.run();
+  if (std::string nothing = evaluator.uncountedNotice(); !nothing.empty()) {
+    if (evaluator.uncounted().size() == figures.size())
+      throw Failure(Exit::data, nothing);
+    say("warning: " + nothing);
+  }
   const char *unit = dataset.window() ? "windows" : "rows";
   Values counts = {{unit, static_cast<double>(evaluator.evaluated())}};
   if (evaluator.leftOut() > 0)
@@ -218,7 +223,7 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
     std::cout << json << "}\n";
   std::cout << std::flush;
   for (const auto &[name, value] : figures)
-    if (!std::isfinite(value))
+    if (!std::isfinite(value) && !std::ranges::count(evaluator.uncounted(), name))
       throw Failure(
           Exit::numeric,
           concat(name, " is ", value, ": not finite",

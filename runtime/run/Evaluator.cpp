@@ -8,6 +8,8 @@
 #include "runtime/run/Evaluator.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include <algorithm>
+#include <cmath>
 
 namespace weir {
 
@@ -60,7 +62,19 @@ std::optional<Values> Evaluator::run(const std::function<bool()> &stop) {
     }
   if (parts.size() > 1)
     parts[0].outputs.add(parts[1].outputs);
-  return parts[0].outputs.ratios();
+  noValue = parts[0].outputs.uncounted();
+  Values figures = parts[0].outputs.ratios();
+  for (auto &[name, value] : figures)
+    if (std::ranges::count(noValue, name))
+      value = std::nan("");
+  return figures;
+}
+
+std::string Evaluator::uncountedNotice() const {
+  if (noValue.empty())
+    return "";
+  return concat(what, ": no ", dataset.window() ? "window" : "row", " counts for ", join(noValue),
+                ": the count is 0, so there is no value");
 }
 
 } // namespace weir

@@ -178,6 +178,14 @@ Values Outputs::ratios() const {
   return values;
 }
 
+std::vector<std::string> Outputs::uncounted() const {
+  std::vector<std::string> names;
+  for (const Ratio &ratio : all)
+    if (std::ranges::all_of(ratio.terms, [](const Term &term) { return term.countSoFar == 0; }))
+      names.push_back(ratio.name);
+  return names;
+}
+
 Values Outputs::scalars() const {
   Values values;
   for (const artifact::Port *port : scalarPorts)

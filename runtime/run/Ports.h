@@ -52,6 +52,8 @@ public:
 
   /// Loss and metrics, in the order of their ports.
   Values ratios() const;
+  /// Those of them of which no term has counted anything: their value, 0, says nothing.
+  std::vector<std::string> uncounted() const;
   /// The scalar ports of the last run.
   Values scalars() const;
 

@@ -18,7 +18,7 @@ namespace {
 /// Of the figures: all others are averages.
 bool isCount(const std::string &name) {
   return name == "step" || name == "steps" || name == "skipped_steps" ||
-         name == "heldout_rows_left_out" || name == "peak_measured";
+         name == "uncounted_steps" || name == "heldout_rows_left_out" || name == "peak_measured";
 }
 
 void print(const std::string &results) {

@@ -43,7 +43,7 @@ static bool reachesBeyondF16(const StepRecord &record, const Program &program) {
 std::string SkippedSteps::add(const StepRecord &record, const std::string &newest,
                               const std::function<std::optional<std::string>()> &inData) {
   double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0),
-         rate = valueOf(record.values, "lr", 0);
+         rate = valueOf(record.values, "lr", -1); // recipes without a schedule have no such output
   bool left = valueOf(record.values, "skipped", 0) != 0;
   if (!left) {
     ++learnt;
@@ -70,8 +70,9 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
   else if (!std::isfinite(rate))
     found += concat(", learning rate ", rate, ": not finite");
   else
-    found += concat(", learning rate ", rate, ": the update is not finite (",
-                    largestValue(program.variables(), options.device.group), ")");
+    found +=
+        concat(rate < 0 ? "" : concat(", learning rate ", rate), ": the update is not finite (",
+               largestValue(program.variables(), options.device.group), ")");
   std::optional<std::string> data = inData();
   advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
            : overflowed ? scaleAdvice(isDynamic(program))

@@ -444,8 +444,11 @@ void Training::finishStep() {
   utilization.add(record);
   last = record.values;
   reports.step(record);
-  if (program.facts().computes)
+  if (program.facts().computes) {
+    if (std::string told = uncounted.add(done, outputs.uncounted()); !told.empty())
+      reports.say(told);
     checkFinite(record);
+  }
   // Of a later step while one runs.
   if (started.empty() && program.facts().computes)
     if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
@@ -506,6 +509,8 @@ int Training::evaluate(const Signals &signals) {
   if (evaluator->leftOut() > 0)
     held.emplace_back("heldout_rows_left_out", static_cast<double>(evaluator->leftOut()));
   evaluated = done;
+  if (std::string nothing = evaluator->uncountedNotice(); !nothing.empty())
+    reports.say("warning: " + nothing);
   std::string line = concat("step ", done, "/", total);
   for (const auto &[name, value] : held)
     line += concat("  ", name, " ", shownFigure(name, value, "%.4f"));
@@ -582,8 +587,11 @@ Exit Training::finish(bool reported) {
     results.insert(results.begin() + 1, {"loss", loss});
   if (skips.skipped() > 0)
     results.emplace_back("skipped_steps", static_cast<double>(skips.skipped()));
+  uncounted.addTo(results);
   utilization.addTo(results);
   reports.end("done", done, results, seconds);
+  if (std::string notice = uncounted.notice(done); !notice.empty())
+    reports.say(notice);
   if (store)
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
   reports.close();

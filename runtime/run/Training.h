@@ -25,6 +25,7 @@
 #include "runtime/run/SkippedSteps.h"
 #include "runtime/run/SlowRanks.h"
 #include "runtime/run/TrainingData.h"
+#include "runtime/run/UncountedSteps.h"
 #include "runtime/run/Utilization.h"
 #include <deque>
 
@@ -89,6 +90,7 @@ private:
   std::optional<Evaluator> evaluator; // of what is held out
   Finite finite;
   SkippedSteps skips;
+  UncountedSteps uncounted;
   Reports reports;
   Utilization utilization;
   const int64_t seed;

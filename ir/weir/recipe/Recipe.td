@@ -27,7 +27,7 @@ def Weir_LossOp : Weir_Op<"loss", [Pure, AttrSizedOperandSegments]> {
   let summary = "the sum over terms of weight * sum / count";
   let description = [{
     Sums and counts are of all rows of the step, so no cut into microbatches changes the loss. A count depends on nothing
-    that is trained: no gradient flows through it.
+    that is trained: no gradient flows through it. A term whose count is 0 is 0, and so is its gradient.
     C1: as many weights and counts as sums, and at least one.
   }];
   let arguments = (ins DenseF64ArrayAttr:$weights, Variadic<Weir_FloatScalar>:$sums, Variadic<Weir_FloatScalar>:$counts);

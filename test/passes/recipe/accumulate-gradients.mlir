@@ -50,12 +50,16 @@ func.func @counted(%x: tensor<4xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
   // CHECK-NEXT: weir.yield %[[COUNT]], %[[SUM]]
   // CHECK: %[[R:.*]]:4 = weir.microbatches 2 sliced(%[[X]]) carried(%[[SEEN]], %[[MEAN]])
   // CHECK: %[[S:.*]] = weir.mul
-  // CHECK: weir.div %[[S]], %[[COUNTS]]#0
-  // CHECK: %[[SHARE:.*]] = weir.mul
+  // CHECK: %[[NOTHING:.*]] = weir.compare eq %[[COUNTS]]#0, %[[NUMBER:.*]] : tensor<f32>
+  // CHECK: %[[DIVISOR:.*]] = weir.select %[[NOTHING]], %{{.*}}, %[[COUNTS]]#0
+  // CHECK: %[[MEAN_OF_PART:.*]] = weir.div %[[S]], %[[DIVISOR]]
+  // CHECK: %[[COUNTED:.*]] = weir.select %[[NOTHING]], %[[NUMBER]], %[[MEAN_OF_PART]]
+  // CHECK: %[[SHARE:.*]] = weir.mul %[[COUNTED]]
   // CHECK: %[[G:.*]] = weir.gradient %[[SHARE]] wrt(%[[W]])
   // CHECK: weir.yield %[[G]], %[[S]],
-  // CHECK: %[[MEAN_OF_ALL:.*]] = weir.div %[[R]]#1, %[[COUNTS]]#0
-  // CHECK: %[[LOSS:.*]] = weir.mul %[[MEAN_OF_ALL]]
+  // CHECK: %[[MEAN_OF_ALL:.*]] = weir.div %[[R]]#1
+  // CHECK: %[[COUNTED_OF_ALL:.*]] = weir.select %{{.*}}, %{{.*}}, %[[MEAN_OF_ALL]]
+  // CHECK: %[[LOSS:.*]] = weir.mul %[[COUNTED_OF_ALL]]
   // CHECK: weir.write @seen, %[[R]]#2
   // CHECK: weir.write @mean, %[[R]]#3
   // CHECK: return %[[R]]#0, %[[COUNTS]]#0, %[[LOSS]]
@@ -89,9 +93,12 @@ func.func @sum_and_count(%x: tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: weir.microbatches 2
   // CHECK: %[[SUM:.*]] = weir.reduce sum
   // CHECK: %[[PRODUCT:.*]] = weir.mul %[[SUM]]
-  // CHECK: %[[SHARE:.*]] = weir.div %[[PRODUCT]], %[[ALL]]
+  // CHECK: %[[DIVISOR:.*]] = weir.select %{{.*}}, %{{.*}}, %[[ALL]]
+  // CHECK: %[[RATIO:.*]] = weir.div %[[PRODUCT]], %[[DIVISOR]]
+  // CHECK: %[[SHARE:.*]] = weir.select %{{.*}}, %{{.*}}, %[[RATIO]]
   // CHECK: weir.gradient %[[SHARE]]
-  // CHECK: weir.div %[[ALL]], %[[ALL]]
+  // CHECK: %[[DIVISOR_OF_ALL:.*]] = weir.select %{{.*}}, %{{.*}}, %[[ALL]]
+  // CHECK: weir.div %[[ALL]], %[[DIVISOR_OF_ALL]]
   %w = weir.read @w : tensor<f32>
   %s, %p = weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
   ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
@@ -117,7 +124,9 @@ func.func @one(%x: tensor<4xf32>) -> (tensor<f32>, tensor<i32>) {
   // CHECK: %[[ZERO:.*]] = weir.constant 0 : i32
   // CHECK: %[[SUM:.*]] = weir.reduce sum %[[X]]
   // CHECK: %[[S:.*]] = weir.mul %[[SUM]]
-  // CHECK: %[[LOSS:.*]] = weir.div %[[S]], %[[SUM]]
+  // CHECK: %[[DIVISOR:.*]] = weir.select %{{.*}}, %{{.*}}, %[[SUM]]
+  // CHECK: %[[RATIO:.*]] = weir.div %[[S]], %[[DIVISOR]]
+  // CHECK: %[[LOSS:.*]] = weir.select %{{.*}}, %{{.*}}, %[[RATIO]]
   // CHECK: weir.gradient %[[LOSS]]
   // CHECK: weir.write @mean, %[[SUM]]
   %w = weir.read @w : tensor<f32>
@@ -134,6 +143,30 @@ func.func @one(%x: tensor<4xf32>) -> (tensor<f32>, tensor<i32>) {
   weir.write @mean, %mean1 : tensor<f32>
   // CHECK: return %{{.*}}, %[[ZERO]]
   return %g, %r : tensor<f32>, tensor<i32>
+}
+
+// -----
+
+weir.variable parameter @w : tensor<f32>
+
+// Microbatches that add up a number never count nothing.
+// CHECK-LABEL: func @sum_of_numbers
+func.func @sum_of_numbers(%x: tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[COUNT:.*]] = weir.microbatches 2
+  // CHECK-NOT: weir.select
+  // CHECK: weir.div %{{.*}}, %[[COUNT]]
+  // CHECK-NOT: weir.select
+  %w = weir.read @w : tensor<f32>
+  %s, %n = weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    %sum = weir.reduce sum %part {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    %product = weir.mul %sum, %w : tensor<f32>
+    %two = weir.constant 2.0 : f32 -> tensor<f32>
+    weir.yield %product, %two : tensor<f32>, tensor<f32>
+  }
+  %loss = weir.loss [1.0] sums(%s) counts(%n) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %g = weir.gradient %loss wrt(%w) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %g, %loss : tensor<f32>, tensor<f32>
 }
 
 // -----

@@ -1,0 +1,54 @@
+//===- UncountedSteps.h - Steps with nothing to count ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loss is a sum over a count, such as that of the labels that a mask leaves. Where a batch has
+// none, its loss and gradients are 0, and the step still moves what an optimizer's momentum or
+// decay moves. Header only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_UNCOUNTEDSTEPS_H
+#define WEIR_RUNTIME_RUN_UNCOUNTEDSTEPS_H
+
+#include "runtime/base/Text.h"
+#include "runtime/report/Record.h"
+#include <algorithm>
+#include <cstdint>
+
+namespace weir {
+
+class UncountedSteps {
+public:
+  /// A step that was run, and the figures for which it counted nothing. Returns what there is to
+  /// tell of it, or "": of several such steps the first is told of.
+  std::string add(int64_t step, const std::vector<std::string> &uncounted) {
+    if (!std::ranges::count(uncounted, "loss") || ++count > 1)
+      return "";
+    return concat("warning: step ", step,
+                  ": nothing in its batch counts for the loss, so its loss and gradients are 0; "
+                  "look at the data, or at the mask that the loss counts with");
+  }
+
+  /// How many there were of `done` steps; "" where there was none.
+  std::string notice(int64_t done) const {
+    return count == 0 ? ""
+                      : concat("warning: ", count, " of ", done,
+                               " steps had nothing that counts for the loss");
+  }
+
+  void addTo(Values &results) const {
+    if (count > 0)
+      results.emplace_back("uncounted_steps", static_cast<double>(count));
+  }
+
+private:
+  int64_t count = 0;
+};
+
+} // namespace weir
+
+#endif
