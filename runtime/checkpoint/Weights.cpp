@@ -89,6 +89,7 @@ Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : 
   }
   if (!checkpoint) {
     const std::string file = path + "/model.safetensors";
+    std::error_code error;
     throw Failure(Exit::storage,
                   concat(path,
                          ": holds no checkpoint; expected a checkpoint, the directory of a "

@@ -207,8 +207,7 @@ public:
 
 void addVersionOption(CLI::App &app, const std::string &program) {
   app.set_version_flag("-V,--version",
-                       concat(program, " " WEIR_VERSION "
-CPU level: ", cpuLevel()));
+                       concat(program, " " WEIR_VERSION "\nCPU level: ", cpuLevel()));
 }
 
 std::vector<const char *> expandHelp(int argc, const char *const *argv) {
