@@ -107,7 +107,8 @@ Code::Code(const Session &session, const std::string &folder, bool takesCubins,
     const Nvrtc &nvrtc = openNvrtc(folder, session.driverVersion,
                                    "compile for the device at hand (--target cuda:sm_90) on a "
                                    "machine that has it");
-    Compiler compiler(nvrtc, session.architecture, std::move(headers), folder);
+    Compiler compiler(nvrtc, session.architecture, std::move(headers), folder,
+                      Compiler::From::artifact);
     std::vector<Compiler::Cubin> cubins = compiler.compile(sources);
     for (size_t i = 0; i < rest.size(); ++i)
       if (!load(*rest[i], cubins[i].data()))

@@ -13,14 +13,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <iostream>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -55,35 +57,79 @@ uint64_t hashOf(const std::string &path, const Compiler::Cubin &code) {
   return XXH3_64bits_withSeed(code.data(), code.size(), XXH3_64bits(name.data(), name.size()));
 }
 
-/// Whether the path is not a regular file: opening a FIFO would block.
-bool isSpecialFile(const std::string &path) {
+/// Whether nobody but this user may have written it.
+bool isOwn(const struct stat &status) {
+  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Whether the folder is there, made if need be, and this user's alone. A folder that is this
+/// user's, and that others may write to since the umask let them, is closed to them. Another
+/// user's is told of.
+bool isOwnFolder(const std::string &folder) {
   std::error_code none;
-  return std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none);
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), none);
+  mkdir(folder.c_str(), S_IRWXU);
+  struct stat status{};
+  if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return false;
+  if (status.st_uid == geteuid() && !isOwn(status) &&
+      chmod(folder.c_str(), status.st_mode & ~mode_t(S_IWGRP | S_IWOTH) & 07777) == 0 &&
+      stat(folder.c_str(), &status) != 0)
+    return false;
+  if (isOwn(status))
+    return true;
+  static std::atomic<bool> isTold = false; // each rank's device has a compiler
+  if (isTold.exchange(true))
+    return false;
+  std::cerr << "warning: the cache of kernels, " << folder << ", is not used: "
+            << (status.st_uid == geteuid()
+                    ? "other users may write to it"
+                    : "it belongs to another user (uid " + std::to_string(status.st_uid) + ")")
+            << "; name a folder of your own in WEIR_KERNEL_CACHE\n";
+  return false;
+}
+
+/// What it has, where it is a regular file that this user alone may write to; no link is followed,
+/// and nothing that is no file is opened for long.
+std::optional<std::string> readOwn(const std::string &path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return std::nullopt;
+  std::optional<std::string> text;
+  struct stat status{};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && isOwn(status)) {
+    text.emplace(size_t(status.st_size), '\0');
+    size_t at = 0;
+    for (ssize_t got = 1; got > 0 && at < text->size(); at += size_t(std::max<ssize_t>(got, 0)))
+      got = read(file, text->data() + at, text->size() - at);
+    text->resize(at);
+  }
+  close(file);
+  return text;
 }
 
 std::optional<Compiler::Cubin> readCached(const std::string &path) {
-  if (isSpecialFile(path))
-    return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
+  std::optional<std::string> text = readOwn(path);
   Mark mark;
-  if (!file.read(reinterpret_cast<char *>(&mark), sizeof mark) ||
-      std::memcmp(mark.magic, magic, sizeof magic) != 0)
+  if (!text || text->size() <= sizeof mark)
     return std::nullopt;
-  Compiler::Cubin code{std::istreambuf_iterator<char>(file), {}};
-  if (code.empty() || hashOf(path, code) != mark.hash)
+  std::memcpy(&mark, text->data(), sizeof mark);
+  Compiler::Cubin code(text->begin() + sizeof mark, text->end());
+  if (std::memcmp(mark.magic, magic, sizeof magic) != 0 || hashOf(path, code) != mark.hash)
     return std::nullopt;
   return code;
 }
 
 void writeCached(const std::string &path, const Compiler::Cubin &code) {
-  if (isSpecialFile(path))
+  // What is no file, such as a FIFO, is left alone.
+  struct stat status{};
+  if (lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return;
   try {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     Mark mark;
     std::memcpy(mark.magic, magic, sizeof magic);
     mark.hash = hashOf(path, code);
-    NewFile file(path);
+    NewFile file(path, S_IRUSR | S_IWUSR);
     file.write(reinterpret_cast<const std::byte *>(&mark), sizeof mark);
     file.write(reinterpret_cast<const std::byte *>(code.data()), code.size());
     file.finish();
@@ -117,12 +163,14 @@ const char *remedyOf(nvrtcResult result) {
 } // namespace
 
 Compiler::Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> headers,
-                   const std::string &place)
-    : nvrtc(nvrtc), headers(std::move(headers)),
+                   const std::string &place, From from)
+    : nvrtc(nvrtc), from(from), headers(std::move(headers)),
       // Products are fused where the code says so alone; subnormal numbers are zero, as on a CPU.
       options({"--gpu-architecture=sm_" + std::to_string(architecture), "--std=c++17",
                "--fmad=false", "--ftz=true"}),
       cache(cacheFolder()) {
+  if (!cache.empty() && !isOwnFolder(cache))
+    cache.clear();
   int major = 0, minor = 0;
   nvrtc.nvrtcVersion(&major, &minor);
   salt = place + "\n" + std::to_string(major) + "." + std::to_string(minor);
@@ -174,6 +222,12 @@ Compiler::Cubin Compiler::compileOne(const std::string &source) {
       return;
     std::string why = std::string("NVRTC does not compile a kernel (") +
                       nvrtc.nvrtcGetErrorString(result) + "): ";
+    if (result == NVRTC_ERROR_COMPILATION && from == From::artifact)
+      throw Failure(Exit::model,
+                    why +
+                        "the artifact is damaged, or its text is not what this NVRTC takes: "
+                        "compile the model again, and report it if that does not help\n" +
+                        log);
     if (result == NVRTC_ERROR_COMPILATION)
       throw Failure(Exit::internal,
                     why + "a fault of Weir's own, please report it with the model\n" + log);
@@ -258,7 +312,8 @@ CompileResult compileUnits(int architecture, std::vector<Header> headers,
     // Any driver: it is another machine's.
     const Nvrtc &nvrtc = openNvrtc(
         "", 13, "compile with --target cuda, whose kernels are compiled when it is loaded");
-    return {Compiler(nvrtc, architecture, std::move(headers), "").compile(sources), ""};
+    Compiler compiler(nvrtc, architecture, std::move(headers), "", Compiler::From::here);
+    return {compiler.compile(sources), ""};
   } catch (const Failure &failure) {
     return {{}, failure.what(), failure.exit};
   } catch (const std::exception &failure) {

@@ -23,18 +23,22 @@ struct Header {
 
 /// Compiles units of CUDA C++ with NVRTC, several at once. What was compiled before, by any
 /// process, is taken from a folder: $WEIR_KERNEL_CACHE, or weir/kernels in $XDG_CACHE_HOME or
-/// ~/.cache; a cache that cannot be read or written is none. Entries are found by what they are
-/// compiled from.
+/// ~/.cache; a cache that cannot be read or written is none, nor is one that another user owns or
+/// may write to, since entries are machine code. Entries are found by what they are compiled from.
 class Compiler {
 public:
+  /// Whose text it is: this process has made it, or it is in an artifact.
+  enum class From { here, artifact };
+
   /// `architecture`: 90 of sm_90. `place`: which NVRTC it is; what another compiled is none of its.
   Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> headers,
-           const std::string &place);
+           const std::string &place, From from);
 
   using Cubin = std::vector<char>;
 
-  /// Of each source. Throws Failure: Exit::internal with the compiler's words for one that is no
-  /// CUDA C++, Exit::device for what the machine lacks.
+  /// Of each source. Throws Failure with the compiler's words for one that is no CUDA C++:
+  /// Exit::internal where it was made here, Exit::model in an artifact, which may be damaged; and
+  /// Exit::device for what the machine lacks.
   std::vector<Cubin> compile(std::span<const std::string> sources);
 
 private:
@@ -45,6 +49,7 @@ private:
   std::vector<const Header *> includedBy(const std::string &source) const;
 
   const Nvrtc &nvrtc;
+  const From from;
   std::vector<Header> headers;
   std::vector<std::string> options;
   std::string cache; ///< the folder; "": there is none

@@ -125,6 +125,43 @@ class CudaRuns(emulated.Test):
         os.mkfifo(files[3])
         self.assertEqual(compiled(), 3)
         self.assertEqual(compiled(), 1)  # the FIFO is left alone
+        self.assertEqual({file.stat().st_mode & 0o777 for file in files if file.is_file()}, {0o600})
+
+    def test_kernels_of_others_are_not_taken(self):
+        """Entries of the cache are machine code: what another user owns, may write or leads to by a link is compiled again."""
+        rows, cache = self.rows_of_line(), self.folder / "kernels"
+        model = self.write("line.weir", LINE)
+
+        def written(**more):
+            """The names of the entries that a run has written anew, and what it says."""
+            before = {file.name: file.lstat().st_ino for file in cache.glob("*")}
+            done = self.weir("train", model, *EMULATED, "cuda", "--steps", 1, *rows, env=dict(PLAIN, WEIR_KERNEL_CACHE=str(cache)), **more)
+            return {file.name for file in cache.glob("*") if before.get(file.name) != file.lstat().st_ino}, done.stderr
+
+        self.assertGreater(len(written()[0]), 3)
+        self.assertEqual(cache.stat().st_mode & 0o777, 0o700)
+        self.assertEqual(written()[0], set())
+        first, second, *_ = sorted(cache.iterdir())
+        first.chmod(0o666)
+        self.assertEqual(written()[0], {first.name})
+        # A link to good code is no good code; it is left as it is.
+        elsewhere = self.folder / "elsewhere.cubin"
+        second.rename(elsewhere)
+        second.symlink_to(elsewhere)
+        self.assertEqual(written()[0], set())
+        self.assertTrue(second.is_symlink())
+        second.unlink()
+        # The user's own folder is closed to others.
+        cache.chmod(0o777)
+        self.assertEqual(written()[0], {second.name})
+        self.assertEqual(cache.stat().st_mode & 0o777, 0o755)
+        if os.geteuid() == 0:
+            os.chown(first, 65534, 65534)
+            self.assertEqual(written()[0], {first.name})
+            os.chown(cache, 65534, 65534)
+            names, said = written()
+            self.assertEqual(names, set())
+            self.assertRegex(said, r"warning: the cache of kernels, \S+kernels, is not used: it belongs to another user \(uid 65534\)")
 
     def rows_of_line(self):
         return weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
@@ -168,6 +205,17 @@ class CudaRuns(emulated.Test):
                 message = rf"the artifact's code for GPUs {message}: compile the model again"
                 env = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
                 self.fails(3, message, "weir", "run", bad, *rows, "--steps", 1, "--device", "emulated", env=env)
+
+    def test_damaged_text(self):
+        """A kernel's text that is no CUDA C++ behind a hash that is right is the artifact's fault, not Weir's."""
+        artifact, bad = self.folder / "a.weirx", self.folder / "bad.weirx"
+        self.weir("compile", self.write("line.weir", LINE), "--target", "cuda", "-o", artifact)
+        whole = artifact.read_bytes()
+        at = whole.index(b"__global__")
+        bad.write_bytes(whole[:at] + b"__globule_" + whole[at + 10 :])
+        subprocess.run([os.environ["WEIR_REHASH"], bad, bad], check=True)
+        self.fails(3, r"NVRTC does not compile a kernel \(.*\): the artifact is damaged.*compile the model again.*__globule_", "weir", "run", bad,
+                   *self.rows_of_line(), "--steps", 1, "--device", "emulated", env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache))  # fmt: skip
 
     def test_schedules_are_tuned(self):
         """What is measured changes schedules, and no numbers but by rounding; the same file gives the same artifact."""

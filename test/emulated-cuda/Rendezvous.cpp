@@ -10,6 +10,7 @@
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weir::emulated {
@@ -20,8 +21,7 @@ static constexpr const char *abandoned = "/abandoned";
 
 Rendezvous::Rendezvous(const std::string &name, int members, int own)
     : folder(name), members(members), own(own) {
-  std::error_code none;
-  fs::create_directory(folder, none);
+  mkdir(folder.c_str(), S_IRWXU); // by the member that comes first
 }
 
 std::string Rendezvous::newName() {
