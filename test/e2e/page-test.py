@@ -50,15 +50,23 @@ class Elements(html.parser.HTMLParser):
 
 
 class Page(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        self.models = {}  # of artifacts that were compiled
+
     def compiled(self, model, *options):
         artifact = self.folder / f"{pathlib.Path(model).stem}.weirx"
         done = self.weir("compile", model, *options, "-o", artifact)
+        self.models[artifact] = model
         return artifact, done.stderr
+
+    def model_of(self, artifact):
+        return ["--model", self.models[artifact]] if artifact in self.models else []
 
     def page(self, artifact, **more):
         """The page's path, and its facts."""
         path = artifact.with_suffix(".html")
-        self.weir("inspect", artifact, "--html", path, **more)
+        self.weir("inspect", artifact, "--html", path, *self.model_of(artifact), **more)
         return path, json.loads(Elements(path.read_text()).scripts[0])
 
     def gpt(self, *options):
@@ -150,12 +158,40 @@ class Page(weirtest.Test):
         artifact, _ = self.compiled(model)
         os.utime(model, (artifact.stat().st_mtime + 60,) * 2)
         self.assertIn("changed after", self.page(artifact)[1]["files"][0]["note"])
-        model.unlink()
-        file = self.page(artifact)[1]["files"][0]
-        self.assertEqual(file["text"], "")
-        self.assertIn("there is no such file", file["note"])
         other = self.write("net.txt", HOSTILE)
         self.assertIn("only files named", self.page(self.compiled(other)[0])[1]["files"][0]["note"])
+
+    def test_follows_no_path_of_the_artifact(self):
+        """Which may come from anywhere: only what lies beside it, or what the user names."""
+        text = HOSTILE.replace("\u202e", "")
+        private = self.folder / "private"
+        private.mkdir()
+        model = private / "net.weir"
+        model.write_text(text)
+        artifact, _ = self.compiled(model)
+        self.assertEqual(self.page(artifact)[1]["files"][0]["text"], text)
+        del self.models[artifact]
+        file = self.page(artifact)[1]["files"][0]
+        self.assertEqual(file["name"], str(model))
+        self.assertEqual(file["text"], "")
+        self.assertIn("no such file is beside the artifact; --model FILE names it", file["note"])
+        # A link beside it leads elsewhere too.
+        beside = self.folder / "net.weir"
+        beside.symlink_to(model)
+        self.assertEqual(self.page(artifact)[1]["files"][0]["text"], "")
+        beside.unlink()
+        beside.write_text(text)
+        self.assertEqual(self.page(artifact)[1]["files"][0]["text"], text)
+        page = self.folder / "page.html"
+        self.fails(2, r"--model \S+/gpt-char.weir: the artifact is of \S+net.weir, and of no file of that name",
+                   "weir", "inspect", artifact, "--html", page, "--model", MODELS / "gpt-char.weir")  # fmt: skip
+        copy = self.folder / "copy" / "net.weir"
+        copy.parent.mkdir()
+        copy.write_text(text)
+        self.fails(2, r"--html .*: would be written over what --model .* reads", "weir", "inspect", artifact, "--html", copy, "--model", copy)
+        self.assertEqual(copy.read_text(), text)
+        self.fails(2, "--model requires --html", "weir", "inspect", artifact, "--model", model)
+        self.assertFalse(page.exists())
 
     def test_artifacts_of_before(self):
         """Whose kernels may be in a form that is read no more: everything but the types is there."""
@@ -181,6 +217,7 @@ class Page(weirtest.Test):
         self.assertIn(b"nine_long", raw)
         artifact.write_bytes(raw.replace(b"nine_long", b"</script>"))
         subprocess.run([os.environ["WEIR_REHASH"], artifact, artifact], check=True)
+        self.models[artifact] = model
         return artifact
 
     def test_hostile_names_are_text(self):
@@ -230,7 +267,7 @@ class Page(weirtest.Test):
         damaged.write_bytes(artifact.read_bytes()[:-1])
         self.fails(3, "damaged.weirx|truncated|damaged", "weir", "inspect", damaged, "--html", page)
         self.assertEqual(page.read_text(), before)
-        self.assertEqual(self.weir("inspect", artifact, "--html", "-").stdout, before)
+        self.assertEqual(self.weir("inspect", artifact, "--html", "-", *self.model_of(artifact)).stdout, before)
 
     # What a browser makes of it.
 

@@ -45,7 +45,8 @@ Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &)
   CLI::App app(about, name);
   addVersionOption(app, "weir-run");
   std::string artifact;
-  app.add_option("artifact", artifact, "what `weir compile` wrote")
+  app.add_option("artifact", artifact,
+                 "what `weir compile` wrote: machine code, so run only what you trust")
       ->type_name("ARTIFACT")
       ->required();
   Options options;

@@ -15,12 +15,15 @@
 
 namespace weir {
 
-void inspectPage(const std::string &path, const std::string &output) {
+void inspectPage(const std::string &path, const std::string &output,
+                 const std::vector<std::string> &models) {
   std::vector<std::byte> bytes = readArtifact(path);
   const artifact::Program &program = artifact::verify(bytes);
   std::vector<NamedPath> read = {namedByOption("ARTIFACT", path)};
   for (const flatbuffers::String *file : *program.files())
     read.push_back(namedByOption("MODEL", file->str()));
+  for (const std::string &model : models)
+    read.push_back(namedByOption("--model", model));
   if (output != "-")
     keepSources({namedByOption("--html", output)}, read);
   // An older artifact may keep kernels in a form that is read no more: the rest of it is known.
@@ -30,7 +33,7 @@ void inspectPage(const std::string &path, const std::string &output) {
   } catch (const Failure &failure) {
     types.whyNone = failure.what();
   }
-  writeFile(output, pageOf(pageFacts(program, types, readSources(program, path))));
+  writeFile(output, pageOf(pageFacts(program, types, readSources(program, path, models))));
 }
 
 } // namespace weir

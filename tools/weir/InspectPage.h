@@ -9,12 +9,15 @@
 #define WEIR_TOOLS_WEIR_INSPECTPAGE_H
 
 #include <string>
+#include <vector>
 
 namespace weir {
 
-/// Writes a page about the artifact at `path` to `output`, "-" being standard output. Throws
-/// Failure, Exit::usage where it would be written over the artifact or a file of the model.
-void inspectPage(const std::string &path, const std::string &output);
+/// Writes a page about the artifact at `path` to `output`, "-" being standard output, with the text
+/// of the model where it lies beside the artifact or is one of `models`. Throws Failure,
+/// Exit::usage where it would be written over the artifact or a file of the model.
+void inspectPage(const std::string &path, const std::string &output,
+                 const std::vector<std::string> &models);
 
 } // namespace weir
 

@@ -87,6 +87,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
+  std::vector<std::string> models;
   bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false,
        sharding = false, time = false;
   TimeOptions predicted;
@@ -310,7 +311,8 @@ Command addTrain(CLI::App &app, State &state) {
 }
 
 void addArtifact(CLI::App &app, State &state) {
-  app.add_option("artifact", state.artifact, "What weir compile wrote")
+  app.add_option("artifact", state.artifact,
+                 "What weir compile wrote: machine code, so run only what you trust")
       ->required()
       ->type_name("ARTIFACT");
 }
@@ -397,13 +399,22 @@ Command addInspect(CLI::App &app, State &state) {
                                            "per second, such as 400TFLOP/s,3TB/s";
       })
       ->needs(time);
-  writesFile(app.add_option("--html", state.output,
-                            "Write a page: memory over the step, kernels, calls, beside the model"),
-             ".html")
-      ->excludes(json, plan, precision, lines, memory, sharding, time);
+  auto *html =
+      writesFile(
+          app.add_option("--html", state.output,
+                         "Write a page: memory over the step, kernels, calls, beside the model"),
+          ".html")
+          ->excludes(json, plan, precision, lines, memory, sharding, time);
+  app.add_option("--model", state.models,
+                 "With --html: the model's file, where it is not beside the artifact")
+      ->type_name("FILE.weir")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(html);
   return [&] {
     if (!state.output.empty()) {
-      inspectPage(state.artifact, state.output);
+      inspectPage(state.artifact, state.output, state.models);
     } else if (state.lines) {
       inspectLines(state.artifact, state.json);
     } else if (state.plan) {
@@ -560,7 +571,7 @@ Examples:
   weir inspect gpt.weirx --json
   weir inspect gpt.weirx --lines
   weir inspect gpt.weirx --precision
-  weir inspect gpt.weirx --html gpt.html
+  weir inspect gpt.weirx --html gpt.html --model models/gpt-char.weir
   weir inspect gpt.weirx --memory
   weir inspect gpt.weirx --time --link 50GB/s,5us
   weir inspect gpt.weirx --plan)",

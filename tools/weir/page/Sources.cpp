@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/page/Sources.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,16 +19,28 @@ namespace {
 
 constexpr uint64_t mostBytes = 1 << 20;
 
-PageSource readSource(const std::string &name, const std::string &artifact) {
+std::filesystem::path fileName(const std::string &path) {
+  return std::filesystem::path(path).filename();
+}
+
+PageSource readSource(const std::string &name, const std::string &artifact,
+                      const std::vector<std::string> &models) {
   PageSource source = {printable(name), "", ""};
-  std::filesystem::path path = name;
   std::error_code none;
-  if (path.extension() != ".weir") {
+  if (fileName(name).extension() != ".weir") {
     source.note = "not shown: only files named *.weir are read";
     return source;
   }
-  if (!std::filesystem::is_regular_file(path, none)) {
-    source.note = "not shown: there is no such file where the page was made";
+  auto given = std::ranges::find(models, fileName(name), fileName);
+  bool isGiven = given != models.end();
+  std::filesystem::path path = isGiven
+                                   ? std::filesystem::path(*given)
+                                   : std::filesystem::path(artifact).parent_path() / fileName(name);
+  auto status =
+      isGiven ? std::filesystem::status(path, none) : std::filesystem::symlink_status(path, none);
+  if (!std::filesystem::is_regular_file(status)) {
+    source.note = isGiven ? "not shown: --model names no file"
+                          : "not shown: no such file is beside the artifact; --model FILE names it";
     return source;
   }
   if (std::filesystem::file_size(path, none) > mostBytes) {
@@ -47,10 +62,20 @@ PageSource readSource(const std::string &name, const std::string &artifact) {
 
 } // namespace
 
-std::vector<PageSource> readSources(const artifact::Program &program, const std::string &artifact) {
+std::vector<PageSource> readSources(const artifact::Program &program, const std::string &artifact,
+                                    const std::vector<std::string> &models) {
   std::vector<PageSource> sources;
-  for (const flatbuffers::String *name : *program.files())
-    sources.push_back(readSource(name->str(), artifact));
+  std::vector<std::string> names;
+  for (const flatbuffers::String *name : *program.files()) {
+    sources.push_back(readSource(name->str(), artifact, models));
+    names.push_back(shownName(name->str()));
+  }
+  for (const std::string &model : models)
+    if (std::ranges::none_of(*program.files(), [&](const flatbuffers::String *name) {
+          return fileName(name->str()) == fileName(model);
+        }))
+      throw Failure(Exit::usage, concat("--model ", model, ": the artifact is of ", join(names),
+                                        ", and of no file of that name"));
   return sources;
 }
 

@@ -21,10 +21,13 @@ struct PageSource {
   std::string note; ///< why there is no text, or what is to be known of it; or ""
 };
 
-/// The files named by `program`, where they are now. Read are regular files named *.weir, of up to
-/// a megabyte: the names are of the file, which may come from anywhere, and the page may be given
-/// away. `artifact` is where the artifact lies: what is newer than it is said to be so.
-std::vector<PageSource> readSources(const artifact::Program &program, const std::string &artifact);
+/// The files named by `program`. An artifact may come from anywhere, and the page may be given
+/// away, so the names lead nowhere: read are the files of `models`, which the user has named, and
+/// regular files, no links, beside `artifact`. Each is the source of the same file name, ends in
+/// .weir and has up to a megabyte. What is newer than the artifact is said to be so. Throws
+/// Failure(Exit::usage) for one of `models` whose name the program does not have.
+std::vector<PageSource> readSources(const artifact::Program &program, const std::string &artifact,
+                                    const std::vector<std::string> &models);
 
 } // namespace weir
 
