@@ -16,6 +16,7 @@
 #include "codegen/cpu/Vectorize.h"
 #include "codegen/kernel/Expand.h"
 #include "codegen/kernel/Families.h"
+#include "codegen/kernel/SumTrees.h"
 #include "ir/weir/Decompose.h"
 #include "ir/weir/KernelStructure.h"
 
@@ -273,6 +274,7 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
     return failure();
   hoistInvariants(*module);
   vectorizeLoops(*module, processor);
+  sumInTrees(*module);
   if (dump)
     dump("vectorized", *module, "");
 

@@ -99,8 +99,8 @@ Buffer Emission::workspace(Type element, int64_t offset) {
 
 Value Emission::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
-scf::ForOp Emission::loop(Value low, Value high, ValueRange accumulators) {
-  auto loop = scf::ForOp::create(builder, loc, low, high, index(1), accumulators);
+scf::ForOp Emission::loop(Value low, Value high, ValueRange accumulators, int64_t step) {
+  auto loop = scf::ForOp::create(builder, loc, low, high, index(step), accumulators);
   loop->setAttr(nonemptyName, builder.getUnitAttr());
   if (accumulators.empty())
     loop.getBody()->getTerminator()->erase();

@@ -60,9 +60,10 @@ public:
   mlir::Value pointerAt(mlir::Value base, int64_t bytes);
 
   mlir::Value index(int64_t value);
-  /// for (i = lo; i < hi; ++i), at least once; the insertion point moves into the body until
-  /// `done`.
-  mlir::scf::ForOp loop(mlir::Value low, mlir::Value high, mlir::ValueRange accumulators = {});
+  /// for (i = low; i < high; i += step), at least once; the insertion point moves into the body
+  /// until `done`.
+  mlir::scf::ForOp loop(mlir::Value low, mlir::Value high, mlir::ValueRange accumulators = {},
+                        int64_t step = 1);
   void done(mlir::scf::ForOp loop, mlir::ValueRange accumulators = {});
   /// [lo * grain, min(hi * grain, size))
   std::pair<mlir::Value, mlir::Value> range(mlir::Value lo, mlir::Value hi, int64_t grain,

@@ -11,6 +11,8 @@
 // reduced along rows and there are columns enough for every task, tasks are ranges of columns and
 // need no launch for their partial sums.
 //
+// A partial sum of many rows is a tree (SumTrees.h): its levels lie in the workspace too.
+//
 // A sum has the same bits whatever else its kernel computes: the rows of a partial sum follow from
 // the numbers of rows and columns alone.
 //
@@ -19,6 +21,7 @@
 #include "codegen/cpu/Emission.h"
 #include "codegen/kernel/RowPasses.h"
 #include "codegen/kernel/RowSpace.h"
+#include "codegen/kernel/SumTrees.h"
 #include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,6 +41,8 @@ constexpr int64_t mostSavedBytes = 1 << 20;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
+int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
+
 class RowEmitter {
 public:
   RowEmitter(Emission &emission, RowSpace space) : e(emission), space(std::move(space)) {}
@@ -52,9 +57,22 @@ private:
   Type elementOf(Sum &sum) { return tensorType(sum.op.getResult()).getElementType(); }
   Buffer finalOf(Sum &sum);
   Buffer partialOf(Sum &sum);
+  /// What its rows, at level 0, or as many sums of the level below are added to.
+  Buffer levelOf(Sum &sum, int level);
+  int levelsOf(Sum &sum) {
+    return dependsOnOrder(sum.op.getKind(), elementOf(sum))
+               ? levelsBelow(std::min(grain, space.rows))
+               : 0;
+  }
+  int64_t bytesOf(Sum &sum) {
+    return llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
+  }
 
   void emitByColumns();
   void emitSweep(int stage);
+  void emitRows(int stage, Value begin, Value end, int level);
+  void clear(Sum &sum, int level);
+  void addLevel(Sum &sum, int level);
   void emitRow(int stage);
   void emitPass(int stage, RowPass &pass);
   void emitCombination(int stage);
@@ -64,20 +82,20 @@ private:
   RowSpace space;
   int64_t tasks = 1, grain = 1;
   int64_t summedRows = 1; ///< of a partial sum
-  DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
+  DenseMap<Operation *, int64_t> partialOffsets, finalOffsets, levelOffsets;
   DenseMap<Value, Buffer> savedIn;
   AffineExpr task, row, column;
 };
-
-int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
 
 void RowEmitter::layOutWorkspace() {
   int64_t bytes = 0;
   for (Sum &sum : space.sums) {
     if (tasks > 1) {
       partialOffsets[sum.op] = bytes;
-      bytes += llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
+      bytes += bytesOf(sum);
     }
+    levelOffsets[sum.op] = bytes;
+    bytes += levelsOf(sum) * bytesOf(sum);
     if (!llvm::is_contained(e.body().getTerminator()->getOperands(), sum.op.getResult())) {
       finalOffsets[sum.op] = bytes;
       bytes += llvm::alignTo(sum.width * storedBytes(elementOf(sum)), 64);
@@ -95,6 +113,12 @@ Buffer RowEmitter::finalOf(Sum &sum) {
 
 Buffer RowEmitter::partialOf(Sum &sum) {
   return tasks == 1 ? finalOf(sum) : e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+}
+
+Buffer RowEmitter::levelOf(Sum &sum, int level) {
+  if (level == levelsOf(sum))
+    return partialOf(sum);
+  return e.workspace(elementOf(sum), levelOffsets.lookup(sum.op) + level * bytesOf(sum));
 }
 
 void RowEmitter::placeSums() {
@@ -194,9 +218,10 @@ void RowEmitter::emitByColumns() {
   Value firstRow = e.index(0), endRow = e.index(space.rows);
   if (parts > 1) {
     partLoop = e.loop(e.index(0), e.index(parts), neutrals);
-    Value part = partLoop.getInductionVar();
-    Value after = arith::AddIOp::create(e.builder, e.loc, part, e.index(1));
-    std::tie(firstRow, endRow) = e.range(part, after, summedRows, space.rows);
+    firstRow =
+        arith::MulIOp::create(e.builder, e.loc, partLoop.getInductionVar(), e.index(summedRows));
+    endRow = arith::AddIOp::create(e.builder, e.loc, firstRow, e.index(summedRows));
+    endRow = arith::MinSIOp::create(e.builder, e.loc, endRow, e.index(space.rows));
   }
   scf::ForOp rowLoop = e.loop(firstRow, endRow, neutrals);
   row = e.space->declare(rowLoop.getInductionVar(), space.rows);
@@ -227,46 +252,86 @@ void RowEmitter::emitByColumns() {
   e.close();
 }
 
-void RowEmitter::emitSweep(int stage) {
-  auto sums = space.sumsOf(stage);
-  auto fillNeutral = [&] {
-    for (Sum *sum : sums) {
-      scf::ForOp fill = e.loop(e.index(0), e.index(sum->width));
-      fill->setAttr(lanesName, e.builder.getUnitAttr());
-      AffineExpr position = task * paddedWidth(*sum) + e.space->exprOf(fill.getInductionVar());
-      storeElement(e.builder, e.loc, partialOf(*sum),
-                   e.space->materialize(e.builder, e.loc, position),
-                   neutralOf(e.builder, e.loc, sum->op.getKind(), elementOf(*sum)));
-      e.done(fill);
-    }
-  };
-  auto rowRange = [&](Value begin, Value end) {
+/// Where the sum of a level begins.
+void RowEmitter::clear(Sum &sum, int level) {
+  scf::ForOp fill = e.loop(e.index(0), e.index(sum.width));
+  fill->setAttr(lanesName, e.builder.getUnitAttr());
+  AffineExpr position = task * paddedWidth(sum) + e.space->exprOf(fill.getInductionVar());
+  storeElement(e.builder, e.loc, levelOf(sum, level),
+               e.space->materialize(e.builder, e.loc, position),
+               neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum)));
+  e.done(fill);
+}
+
+/// Adds the sum of a level to that of the level above.
+void RowEmitter::addLevel(Sum &sum, int level) {
+  scf::ForOp loop = e.loop(e.index(0), e.index(sum.width));
+  loop->setAttr(lanesName, e.builder.getUnitAttr());
+  Value position = e.space->materialize(
+      e.builder, e.loc, task * paddedWidth(sum) + e.space->exprOf(loop.getInductionVar()));
+  Value above = loadElement(e.builder, e.loc, levelOf(sum, level + 1), position);
+  Value own = loadElement(e.builder, e.loc, levelOf(sum, level), position);
+  storeElement(e.builder, e.loc, levelOf(sum, level + 1), position,
+               combine(e.builder, e.loc, sum.op.getKind(), above, own));
+  e.done(loop);
+}
+
+/// The rows from `begin` to `end`, in chunks of what a sum of `level` adds.
+void RowEmitter::emitRows(int stage, Value begin, Value end, int level) {
+  if (level == 0) {
     scf::ForOp rowLoop = e.loop(begin, end);
     row = e.space->declare(rowLoop.getInductionVar(), space.rows);
     emitRow(stage);
     e.done(rowLoop);
+    return;
+  }
+  int64_t size = valuesOfLevel(level);
+  scf::ForOp chunkLoop = e.loop(begin, end, {}, size);
+  Value first = chunkLoop.getInductionVar();
+  Value after = arith::AddIOp::create(e.builder, e.loc, first, e.index(size));
+  after = arith::MinSIOp::create(e.builder, e.loc, after, end);
+  SmallVector<Sum *> trees;
+  for (Sum *sum : space.sumsOf(stage))
+    if (levelsOf(*sum) >= level)
+      trees.push_back(sum);
+  for (Sum *sum : trees)
+    clear(*sum, level - 1);
+  emitRows(stage, first, after, level - 1);
+  for (Sum *sum : trees)
+    addLevel(*sum, level - 1);
+  e.done(chunkLoop);
+}
+
+void RowEmitter::emitSweep(int stage) {
+  auto sums = space.sumsOf(stage);
+  int levels = 0;
+  for (Sum *sum : sums)
+    levels = std::max(levels, levelsOf(*sum));
+  auto clearPartials = [&] {
+    for (Sum *sum : sums)
+      clear(*sum, levelsOf(*sum));
   };
   task = e.space->constant(0);
   if (tasks == 1) {
-    fillNeutral();
-    rowRange(e.index(0), e.index(space.rows));
+    clearPartials();
+    emitRows(stage, e.index(0), e.index(space.rows), levels);
   } else if (sums.empty()) {
     auto [begin, end] = e.range(e.lo, e.hi, grain, space.rows);
-    rowRange(begin, end);
+    emitRows(stage, begin, end, 0);
   } else {
     scf::ForOp taskLoop = e.loop(e.lo, e.hi);
     Value t = taskLoop.getInductionVar();
     task = e.space->declare(t, tasks);
-    fillNeutral();
+    clearPartials();
     auto [begin, end] =
         e.range(t, arith::AddIOp::create(e.builder, e.loc, t, e.index(1)), grain, space.rows);
-    rowRange(begin, end);
+    emitRows(stage, begin, end, levels);
     e.done(taskLoop);
   }
 }
 
 void RowEmitter::accumulate(Sum &sum, AffineExpr column, Value scalar) {
-  Buffer partial = partialOf(sum);
+  Buffer partial = levelOf(sum, 0);
   Value position =
       e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + column));
   Value old = loadElement(e.builder, e.loc, partial, position);

@@ -18,6 +18,7 @@
 #include "codegen/cuda/Print.h"
 #include "codegen/kernel/Expand.h"
 #include "codegen/kernel/Families.h"
+#include "codegen/kernel/SumTrees.h"
 #include "ir/weir/Decompose.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
@@ -280,6 +281,7 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
 }
 
 LogicalResult simplify(ModuleOp module) {
+  sumInTrees(module);
   reducePowers(module);
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());

@@ -7,16 +7,17 @@
 //
 // A block computes a row at a time, or a warp where rows are short: its threads go over the columns
 // as many times as reductions along the row depend on each other, each thread over the same columns
-// every time. What is summed
-// across rows is summed per block into the workspace; a second launch adds the blocks' partial sums
-// in their order, and a third computes what follows from them. Where nothing is reduced along rows,
-// a thread sums columns of its own.
+// every time. What is summed across rows is summed per block into the workspace; a second launch
+// adds the blocks' partial sums in their order, and a third computes what follows from them. Where
+// nothing is reduced along rows, a thread sums columns of its own. A block's sums of many rows are
+// trees (SumTrees.h): those in memory have their levels in the workspace.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emission.h"
 #include "codegen/kernel/RowPasses.h"
 #include "codegen/kernel/RowSpace.h"
+#include "codegen/kernel/SumTrees.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/reduction/Reduction.h"
@@ -65,16 +66,30 @@ private:
   Type elementOf(Sum &sum) { return tensorType(sum.op.getResult()).getElementType(); }
   Buffer finalOf(Sum &sum);
   void open(StringRef suffix, int64_t blocks, int64_t threads);
-  bool close();
+  void close();
 
   void emitByColumns();
   void emitSweep(int stage);
   void emitTask(int stage);
+  void emitRows(int stage, Value begin, Value end, int level);
   void emitRow(int stage);
   void emitPass(int stage, RowPass &pass);
-  Value neutral(Sum &sum, int64_t lanes = 1);
+  Value neutral(Sum &sum, int64_t count = 1) {
+    return neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum), count);
+  }
   void clearPartials(int stage);
   void storePartials();
+  int64_t bytesOfPartials(Sum &sum) {
+    return llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
+  }
+  /// The sums of all tasks.
+  Buffer partialOf(Sum &sum) { return levelOf(sum, levelsOf(sum)); }
+  /// What rows, at level 0, or as many sums of the level below are added to in memory.
+  Buffer levelOf(Sum &sum, int level);
+  int levelsOf(Sum &sum);
+  void addLevel(Sum &sum, int level);
+  /// Calls `body` with the places of a sum in memory that the thread adds to.
+  void forOwnPlaces(Sum &sum, llvm::function_ref<void(AffineExpr at, int64_t count)> body);
   /// Blocks of so many threads that sum, each over rows of its own.
   int64_t blocksOf(int64_t threads) {
     int64_t busy = e.choose("busy_threads", busyThreads, {512, 2048});
@@ -93,6 +108,7 @@ private:
   RowSpace space;
   int64_t tasks = 1, grain = 1, lanes = 1;
   int64_t threads = 32, rowsOfBlock = 1; ///< of a row, and how many are side by side
+  bool columnsAlone = false;             ///< each thread sums columns of its own
   Value thread;                          ///< of a row's
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
   DenseMap<Value, Buffer> savedIn;
@@ -107,7 +123,7 @@ void RowEmitter::layOutWorkspace() {
   int64_t bytes = 0;
   for (Sum &sum : space.sums) {
     partialOffsets[sum.op] = bytes;
-    bytes += llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
+    bytes += (1 + levelsOf(sum)) * bytesOfPartials(sum);
     if (!llvm::is_contained(e.body().getTerminator()->getOperands(), sum.op.getResult())) {
       finalOffsets[sum.op] = bytes;
       bytes += llvm::alignTo(sum.width * storedBytes(elementOf(sum)), 64);
@@ -129,10 +145,9 @@ void RowEmitter::open(StringRef suffix, int64_t blocks, int64_t ofBlock) {
     e.elements->place(sum.op.getResult(), finalOf(sum));
 }
 
-bool RowEmitter::close() {
+void RowEmitter::close() {
   failed |= e.elements->failed();
   e.close();
-  return !failed;
 }
 
 void RowEmitter::byFirstThread(llvm::function_ref<void()> body) {
@@ -144,11 +159,12 @@ void RowEmitter::byFirstThread(llvm::function_ref<void()> body) {
 LogicalResult RowEmitter::run() {
   lanes = e.lanesFor(space.columns);
   int64_t chunks = space.columns / lanes;
-  bool columnsAlone = space.rowReductions.empty() && !space.sums.empty() &&
-                      llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
+  columnsAlone = space.rowReductions.empty() && !space.sums.empty() &&
+                 llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
     columnsAlone &= space.extentOf(e.yielded(i)) != Extent::row;
-  if (columnsAlone && space.lastStage <= 1) {
+  columnsAlone &= space.lastStage <= 1;
+  if (columnsAlone) {
     threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 128);
     threads = e.choose("threads", threads, {32, 64, 128, 256});
     int64_t groups = llvm::divideCeil(chunks, threads);
@@ -222,20 +238,48 @@ void RowEmitter::emitByColumns() {
     AffineExpr base = e.space->simplify(row * space.columns + column);
     e.done(loop, e.lanes(lanes, base, {}, ValueRange(loop.getRegionIterArgs()), body));
     for (auto [sum, total] : llvm::zip_equal(space.sums, loop.getResults()))
-      e.storeVector(e.workspace(elementOf(sum), partialOffsets.lookup(sum.op)),
-                    partialPlace(sum, column), total);
+      e.storeVector(partialOf(sum), partialPlace(sum, column), total);
   });
   close();
 }
 
-Value RowEmitter::neutral(Sum &sum, int64_t count) {
-  Value one = neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum));
-  if (count == 1)
-    return one;
-  return arith::ConstantOp::create(
-      e.builder, e.loc,
-      DenseElementsAttr::get(VectorType::get({count}, one.getType()),
-                             cast<arith::ConstantOp>(one.getDefiningOp()).getValue()));
+/// How many levels there are below the partial sum; none of what threads keep.
+int RowEmitter::levelsOf(Sum &sum) {
+  bool isKept = sum.kind == Sum::total ||
+                (sum.kind == Sum::perColumn && (columnsAlone || space.columns / lanes <= threads));
+  return isKept || !dependsOnOrder(sum.op.getKind(), elementOf(sum)) ? 0 : levelsBelow(grain);
+}
+
+Buffer RowEmitter::levelOf(Sum &sum, int level) {
+  int64_t place = (levelsOf(sum) - level) * bytesOfPartials(sum);
+  return e.workspace(elementOf(sum), partialOffsets.lookup(sum.op) + place);
+}
+
+void RowEmitter::forOwnPlaces(Sum &sum,
+                              llvm::function_ref<void(AffineExpr at, int64_t count)> body) {
+  if (sum.kind != Sum::perColumn)
+    return byFirstThread([&] { body(e.space->constant(0), 1); });
+  int64_t chunks = space.columns / lanes;
+  scf::ForOp loop = e.loop(thread, e.index(chunks), e.index(threads));
+  body(e.space->declare(loop.getInductionVar(), chunks) * lanes, lanes);
+  e.done(loop);
+}
+
+/// Adds the sums of a level to those of the level above, and begins them anew.
+void RowEmitter::addLevel(Sum &sum, int level) {
+  Buffer from = levelOf(sum, level), to = levelOf(sum, level + 1);
+  forOwnPlaces(sum, [&](AffineExpr first, int64_t count) {
+    e.lanes(count, e.space->simplify(first), {}, {},
+            [&](AffineExpr at, ValueRange, ValueRange) -> SmallVector<Value> {
+              Value place = e.space->materialize(e.builder, e.loc, partialPlace(sum, at));
+              Value own = loadElement(e.builder, e.loc, from, place);
+              Value above = loadElement(e.builder, e.loc, to, place);
+              storeElement(e.builder, e.loc, to, place,
+                           combine(e.builder, e.loc, sum.op.getKind(), above, own));
+              storeElement(e.builder, e.loc, from, place, neutral(sum));
+              return {};
+            });
+  });
 }
 
 /// Where the sums of a sweep begin.
@@ -251,26 +295,15 @@ void RowEmitter::clearPartials(int stage) {
       kept[sum->op] = neutral(*sum, lanes);
       continue;
     }
-    Buffer partial = e.workspace(elementOf(*sum), partialOffsets.lookup(sum->op));
-    auto clear = [&](AffineExpr at, int64_t count) {
-      e.storeVector(partial, partialPlace(*sum, at), neutral(*sum, count));
-    };
-    if (sum->kind != Sum::perColumn) {
-      byFirstThread([&] { clear(e.space->constant(0), 1); });
-      continue;
-    }
-    // A thread clears the columns that it adds to.
-    scf::ForOp loop = e.loop(thread, e.index(chunks), e.index(threads));
-    clear(e.space->declare(loop.getInductionVar(), chunks) * lanes, lanes);
-    e.done(loop);
+    for (int level = 0; level <= levelsOf(*sum); ++level)
+      forOwnPlaces(*sum, [&](AffineExpr at, int64_t count) {
+        e.storeVector(levelOf(*sum, level), partialPlace(*sum, at), neutral(*sum, count));
+      });
   }
 }
 
 /// The sums that threads kept, to the workspace.
 void RowEmitter::storePartials() {
-  auto partialOf = [&](Sum &sum) {
-    return e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
-  };
   SmallVector<Sum *> columns;
   for (Sum &sum : space.sums) {
     Value value = kept.lookup(sum.op);
@@ -321,6 +354,9 @@ void RowEmitter::emitSweep(int stage) {
 void RowEmitter::emitTask(int stage) {
   OpBuilder &b = e.builder;
   clearPartials(stage);
+  int levels = 0;
+  for (Sum *sum : space.sumsOf(stage))
+    levels = std::max(levels, levelsOf(*sum));
   if (grain == 1) {
     row = task;
     emitRow(stage);
@@ -328,28 +364,43 @@ void RowEmitter::emitTask(int stage) {
     Value begin = arith::MulIOp::create(b, e.loc, e.block, e.index(grain));
     Value end = arith::MinSIOp::create(
         b, e.loc, arith::AddIOp::create(b, e.loc, begin, e.index(grain)), e.index(space.rows));
-    SmallVector<Value> initial;
-    for (auto &[op, value] : kept)
-      initial.push_back(value);
-    scf::ForOp loop = e.loop(begin, end, e.index(1), initial);
-    row = e.space->declare(loop.getInductionVar(), space.rows);
-    for (auto [sum, argument] : llvm::zip_equal(kept, loop.getRegionIterArgs()))
-      sum.second = argument;
-    emitRow(stage);
-    SmallVector<Value> next;
-    for (auto &[op, value] : kept)
-      next.push_back(value);
-    e.done(loop, next);
-    for (auto [sum, result] : llvm::zip_equal(kept, loop.getResults()))
-      sum.second = result;
+    emitRows(stage, begin, end, levels);
   }
   storePartials();
 }
 
+/// The rows from `begin` to `end`, in chunks of what a sum of `level` adds.
+void RowEmitter::emitRows(int stage, Value begin, Value end, int level) {
+  OpBuilder &b = e.builder;
+  int64_t size = valuesOfLevel(level);
+  SmallVector<Value> initial;
+  for (auto &[op, value] : kept)
+    initial.push_back(value);
+  scf::ForOp loop = e.loop(begin, end, e.index(size), initial);
+  for (auto [sum, argument] : llvm::zip_equal(kept, loop.getRegionIterArgs()))
+    sum.second = argument;
+  Value first = loop.getInductionVar();
+  if (level == 0) {
+    row = e.space->declare(first, space.rows);
+    emitRow(stage);
+  } else {
+    Value after = arith::AddIOp::create(b, e.loc, first, e.index(size));
+    emitRows(stage, first, arith::MinSIOp::create(b, e.loc, after, end), level - 1);
+    for (Sum *sum : space.sumsOf(stage))
+      if (levelsOf(*sum) >= level)
+        addLevel(*sum, level - 1);
+  }
+  SmallVector<Value> next;
+  for (auto &[op, value] : kept)
+    next.push_back(value);
+  e.done(loop, next);
+  for (auto [sum, result] : llvm::zip_equal(kept, loop.getResults()))
+    sum.second = result;
+}
+
 void RowEmitter::accumulate(Sum &sum, AffineExpr at, Value scalar) {
-  Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
-  Value place =
-      e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + at));
+  Buffer partial = levelOf(sum, 0);
+  Value place = e.space->materialize(e.builder, e.loc, partialPlace(sum, at));
   Value old = loadElement(e.builder, e.loc, partial, place);
   storeElement(e.builder, e.loc, partial, place,
                combine(e.builder, e.loc, sum.op.getKind(), old, scalar));
@@ -479,7 +530,6 @@ void RowEmitter::emitSums(int stage) {
 void RowEmitter::emitSum(Sum &sum) {
   OpBuilder &b = e.builder;
   Reduction kind = sum.op.getKind();
-  Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
   Value begin = e.thread, end = e.index(tasks), step = e.index(sumThreads);
   AffineExpr column = e.space->constant(0);
   Value isOwn = arith::CmpIOp::create(b, e.loc, arith::CmpIPredicate::eq, e.thread, e.index(0));
@@ -500,11 +550,11 @@ void RowEmitter::emitSum(Sum &sum) {
   }
   scf::ForOp loop = e.loop(begin, end, step, neutral(sum));
   AffineExpr place = e.space->declare(loop.getInductionVar(), tasks) * paddedWidth(sum) + column;
-  Value one =
-      loadElement(b, e.loc, partial, e.space->materialize(b, e.loc, e.space->simplify(place)));
+  Value one = loadElement(b, e.loc, partialOf(sum),
+                          e.space->materialize(b, e.loc, e.space->simplify(place)));
   e.done(loop, combine(b, e.loc, kind, loop.getRegionIterArg(0), one));
-  Value total = sum.width > 1 ? e.warpsReduce(kind, loop.getResult(0))
-                              : e.blockReduce(kind, loop.getResult(0));
+  Value own = loop.getResult(0);
+  Value total = sum.width > 1 ? e.warpsReduce(kind, own) : e.blockReduce(kind, own);
   e.when(isOwn, [&] {
     storeElement(b, e.loc, finalOf(sum), e.space->materialize(b, e.loc, column), total);
   });

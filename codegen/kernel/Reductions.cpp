@@ -28,8 +28,15 @@ static TypedAttr neutralAttr(Reduction kind, Type type) {
                                                          : llvm::APInt::getSignedMaxValue(width));
 }
 
-Value neutralOf(OpBuilder &builder, Location loc, Reduction kind, Type type) {
-  return arith::ConstantOp::create(builder, loc, neutralAttr(kind, type));
+Value neutralOf(OpBuilder &builder, Location loc, Reduction kind, Type type, int64_t lanes) {
+  TypedAttr neutral = neutralAttr(kind, type);
+  if (lanes > 1)
+    neutral = DenseElementsAttr::get(VectorType::get({lanes}, type), Attribute(neutral));
+  return arith::ConstantOp::create(builder, loc, neutral);
+}
+
+bool dependsOnOrder(Reduction kind, Type type) {
+  return kind == Reduction::sum && isa<FloatType>(type);
 }
 
 Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a, Value b) {

@@ -12,11 +12,15 @@
 
 namespace weir {
 
-/// A reduction's neutral element and the combination of two of its partial results.
-mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
-                      mlir::Type type);
+/// A reduction's neutral element, a vector of them where there are several lanes, and the
+/// combination of two of its partial results.
+mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Type type,
+                      int64_t lanes = 1);
 mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Value a,
                     mlir::Value b);
+
+/// Whether its result depends on the order of what it combines: a sum of floats.
+bool dependsOnOrder(Reduction kind, mlir::Type type);
 
 } // namespace weir
 

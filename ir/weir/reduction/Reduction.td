@@ -20,7 +20,7 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered, InferTypeO
   let description = [{
     C1: axes are dimensions of the input, strictly increasing.  C2: the result has the others, in order, and the input's
     element type.  C3: `accumulate` is f32, f16 or bf16, of a sum of floats. The gradient of a maximum or minimum goes to the
-    first element that attains it.
+    first element that attains it. Compiled code adds at most 128 floats in sequence, then as many of such sums, and so on.
   }];
   let arguments = (ins Weir_NumberTensor:$input, Weir_Reduction:$kind, DenseI64ArrayAttr:$axes,
                        OptionalAttr<Weir_WorkType>:$accumulate);

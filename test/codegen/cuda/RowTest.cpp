@@ -134,6 +134,7 @@ std::string programOf(const Segments &sizes, std::string text) {
   return replaced(text, "$C", std::to_string(sizes.columns));
 }
 
+// Numbers of both signs, which nearly cancel: what is lost is more of what is left.
 TEST_P(SumsOfSegments, AnyIndicesAndSomeOfNone) {
   expectAsInterpreted(programOf(GetParam(), R"(
     func.func @f(%x: tensor<$Nx$Cxf32>) -> tensor<$Sx$Cxf32> {
@@ -146,7 +147,8 @@ TEST_P(SumsOfSegments, AnyIndicesAndSomeOfNone) {
       %i = weir.rem %m, %t : tensor<$Nxi32>
       %r = weir.segment_sum %x, %i : tensor<$Nx$Cxf32>, tensor<$Nxi32> -> tensor<$Sx$Cxf32>
       return %r : tensor<$Sx$Cxf32>
-    })"));
+    })"),
+                      "cuda", 2e-5);
 }
 
 TEST_P(SumsOfSegments, FewIndicesOfWhatIsComputed) {
