@@ -22,7 +22,16 @@ def Differentiable : OpInterface<"Differentiable"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ArrayRef<::mlir::Value>":$cotangents,
            "::mlir::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
     InterfaceMethod<"Whether there is a product for any operand of floats.", "bool", "passesGradient", (ins), [{}],
-        [{ return true; }]>];
+        [{ return true; }]>,
+    InterfaceMethod<[{
+        Of an op that chooses between operands, element by element: where it chooses this one, as truth values. Null of any
+        other op or operand.}],
+        "::mlir::Value", "whereChosen", (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand), [{}],
+        [{ return {}; }]>,
+    InterfaceMethod<[{
+        Whether the result's elements are the operands', moved, repeated or left out: the product of zeros and ones says where
+        an operand's elements are used where the ones are.}],
+        "bool", "movesElements", (ins), [{}], [{ return false; }]>];
 }
 
 def Costed : OpInterface<"Costed"> {

@@ -10,12 +10,21 @@
 // weir.microbatches body may use values from outside). What a gradient is, op by op, is in
 // ir/weir/<family>; this file knows no op but weir.gradient.
 //
+// Where a weir.select chose another value, a cotangent is 0 and stays 0: 0 times a derivative that
+// is infinite, or no number, would be none (sqrt(-1), log(0), exp(100)). So a cotangent has a mask,
+// where anything arrives at all, and behind an elementwise op it is select(mask, dy f'(x), 0).
+// Masks go where elements go: through elementwise ops and those that move elements. They end at
+// reductions and products, whose operands' elements all meet in each result, and where a value is
+// used unmasked too.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/structure/Structure.h"
 #include "ir/weir/transfer/Transfer.h"
@@ -81,8 +90,11 @@ bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
 /// has it on the op's stage.
 struct NameGradients : mlir::OpBuilder::Listener {
   mlir::Operation *differentiated = nullptr;
+  llvm::SmallVector<mlir::Operation *> *inserted = nullptr; ///< collects what is built, where set
 
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
+    if (inserted)
+      inserted->push_back(op);
     if (differentiated) {
       copyPin(differentiated, op);
       if (mlir::Attribute stage = differentiated->getAttr(stageAttrName))
@@ -115,6 +127,9 @@ public:
         result = mlir::failure();
     if (mlir::succeeded(result))
       replace();
+    for (mlir::Operation *op : llvm::reverse(ofMasks))
+      if (op->use_empty())
+        op->erase();
     return result;
   }
 
@@ -140,20 +155,67 @@ private:
     llvm::SmallVector<mlir::Value> leaving;
     mlir::LogicalResult result = mlir::success();
     names.differentiated = op;
-    if (auto differentiable = llvm::dyn_cast<Differentiable>(op))
+    auto differentiable = llvm::dyn_cast<Differentiable>(op);
+    if (differentiable)
       result = differentiable.vjp(builder, arriving, leaving);
     else
       result = op->emitOpError("has no gradient, and the loss depends on a parameter through it");
+    assert((mlir::failed(result) || leaving.size() == op->getNumOperands()) &&
+           "one cotangent per operand, or null");
+    llvm::SmallVector<mlir::Value> masksOfOperands;
+    if (mlir::succeeded(result))
+      masksOfOperands = carryMask(differentiable, leaving);
     names.differentiated = nullptr;
     if (mlir::failed(result)) {
       passThrough(op);
       return result;
     }
-    assert(leaving.size() == op->getNumOperands() && "one cotangent per operand, or null");
-    for (auto [operand, cotangent] : llvm::zip(op->getOperands(), leaving))
+    for (auto [operand, cotangent, mask] :
+         llvm::zip_equal(op->getOperands(), leaving, masksOfOperands))
       if (cotangent && active.contains(operand))
-        add(operand, cotangent);
+        add(operand, cotangent, mask);
     return result;
+  }
+
+  /// The masks of the operands' cotangents, null for none. Puts the op's own before the cotangents
+  /// that its derivative may have made something else than 0.
+  llvm::SmallVector<mlir::Value> carryMask(Differentiable op,
+                                           llvm::MutableArrayRef<mlir::Value> leaving) {
+    mlir::Value mask = op->getNumResults() == 1 ? masks.lookup(op->getResult(0)) : mlir::Value();
+    llvm::SmallVector<mlir::Value> carried(leaving.size());
+    names.inserted = &ofMasks;
+    if (mask && op.movesElements()) {
+      llvm::SmallVector<mlir::Value> uses;
+      mlir::Value ones =
+          CastOp::create(builder, op.getLoc(), cotangentType(op->getResult(0)), mask);
+      mlir::LogicalResult moved = op.vjp(builder, ones, uses);
+      assert(mlir::succeeded(moved) && "the product of the cotangent was built");
+      (void)moved;
+      for (auto [own, use] : llvm::zip_equal(carried, uses))
+        if (use)
+          own = CompareOp::create(builder, op.getLoc(), Predicate::ne, use,
+                                  constant(op.getLoc(), use.getType(), 0));
+    }
+    bool isPointwise = llvm::isa<Pointwise>(op.getOperation());
+    bool isLinear =
+        isPointwise && llvm::cast<Shardable>(op.getOperation()).linearity() == Linearity::together;
+    for (auto [i, own, cotangent] : llvm::enumerate(carried, leaving)) {
+      if (!cotangent || !isPointwise || !active.contains(op->getOperand(unsigned(i))))
+        continue;
+      if (mlir::Value chosen = op.whereChosen(builder, unsigned(i))) {
+        own = mask ? AndOp::create(builder, op.getLoc(), mask, chosen).getResult() : chosen;
+        continue;
+      }
+      own = mask;
+      if (mask && !isLinear) {
+        names.inserted = nullptr;
+        cotangent = SelectOp::create(builder, op.getLoc(), cotangent.getType(), mask, cotangent,
+                                     constant(op.getLoc(), cotangent.getType(), 0));
+        names.inserted = &ofMasks;
+      }
+    }
+    names.inserted = nullptr;
+    return carried;
   }
 
   /// After an error the walk goes on with cotangents of zero, to find the next one.
@@ -163,10 +225,22 @@ private:
         cotangents[operand] = constant(op->getLoc(), cotangentType(operand), 0);
   }
 
-  void add(mlir::Value value, mlir::Value cotangent) {
+  void add(mlir::Value value, mlir::Value cotangent, mlir::Value mask) {
     assert(cotangent.getType() == cotangentType(value));
-    mlir::Value &sum = cotangents[value];
-    sum = sum ? AddOp::create(builder, value.getLoc(), sum, cotangent) : cotangent;
+    mlir::Value &sum = cotangents[value], &all = masks[value];
+    if (!sum) {
+      sum = cotangent;
+      all = mask;
+      return;
+    }
+    sum = AddOp::create(builder, value.getLoc(), sum, cotangent);
+    if (!all || !mask || all == mask) {
+      all = all == mask ? all : mlir::Value();
+      return;
+    }
+    names.inserted = &ofMasks;
+    all = OrOp::create(builder, value.getLoc(), all, mask);
+    names.inserted = nullptr;
   }
 
   void replace() {
@@ -188,7 +262,9 @@ private:
   NameGradients names;
   mlir::OpBuilder builder;
   llvm::DenseSet<mlir::Value> active;
-  llvm::DenseMap<mlir::Value, mlir::Value> cotangents;
+  /// Of values and, where they have one, their masks: anything arrives where a mask holds alone.
+  llvm::DenseMap<mlir::Value, mlir::Value> cotangents, masks;
+  llvm::SmallVector<mlir::Operation *> ofMasks; ///< what masks are made of
 };
 
 struct Autodiff : impl::AutodiffBase<Autodiff> {

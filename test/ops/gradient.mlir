@@ -104,3 +104,107 @@ func.func @over_microbatches_of_two_terms() {
   check.expect %loss, dense<15.25> : tensor<f32>
   return
 }
+
+// What was not selected has no gradient, whatever its derivative: that of sqrt at -1 is no number, that of log at 0 is infinite, as
+// are exp(100) and what it is multiplied with.
+func.func @of_a_root_that_was_not_selected() {
+  %x = check.input dense<[-1.0, 0.0, 4.0]> : tensor<3xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<3xf32>
+  %c = weir.compare gt %x, %zero : tensor<3xf32> -> tensor<3xi1>
+  %root = weir.sqrt %x : tensor<3xf32>
+  %y = weir.select %c, %root, %zero : tensor<3xi1>, tensor<3xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0>} : tensor<3xf32> -> tensor<f32>
+  %g = weir.gradient %loss wrt(%x) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  check.expect %g, dense<[0.0, 0.0, 0.25]> : tensor<3xf32>
+  return
+}
+
+func.func @of_a_product_that_was_not_selected() {
+  %x = check.input dense<[100.0, 0.0, 2.0]> : tensor<3xf32>
+  %a = check.input dense<[3.0, 0.5, -1.0]> : tensor<3xf32>
+  %one = weir.constant 1.0 : f32 -> tensor<3xf32>
+  %c = weir.compare eq %x, %one : tensor<3xf32> -> tensor<3xi1>
+  %e = weir.exp %x : tensor<3xf32>
+  %l = weir.log %x : tensor<3xf32>
+  %d = weir.div %e, %l : tensor<3xf32>
+  %p = weir.mul %d, %a : tensor<3xf32>
+  %y = weir.select %c, %p, %a : tensor<3xi1>, tensor<3xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0>} : tensor<3xf32> -> tensor<f32>
+  %gx, %ga = weir.gradient %loss wrt(%x, %a) : (tensor<f32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
+  check.expect %gx, dense<0.0> : tensor<3xf32> exactly
+  check.expect %ga, dense<1.0> : tensor<3xf32>
+  return
+}
+
+// On both branches, and one within the other: x^3 above 1, 1 / x from 0.5 to 1, log(1 + x) below.
+func.func @of_nested_selections() {
+  %x = check.input dense<[2.0, 0.75, 0.0, -1.0]> : tensor<4xf32>
+  %one = weir.constant 1.0 : f32 -> tensor<4xf32>
+  %half = weir.constant 0.5 : f32 -> tensor<4xf32>
+  %none = weir.constant -0.5 : f32 -> tensor<4xf32>
+  %large = weir.compare gt %x, %one : tensor<4xf32> -> tensor<4xi1>
+  %middle = weir.compare gt %x, %half : tensor<4xf32> -> tensor<4xi1>
+  %small = weir.compare gt %x, %none : tensor<4xf32> -> tensor<4xi1>
+  %square = weir.mul %x, %x : tensor<4xf32>
+  %cube = weir.mul %square, %x : tensor<4xf32>
+  %inverse = weir.div %one, %x : tensor<4xf32>
+  %more = weir.add %x, %one : tensor<4xf32>
+  %l = weir.log %more : tensor<4xf32>
+  %lowest = weir.select %small, %l, %one : tensor<4xi1>, tensor<4xf32>
+  %lower = weir.select %middle, %inverse, %lowest : tensor<4xi1>, tensor<4xf32>
+  %y = weir.select %large, %cube, %lower : tensor<4xi1>, tensor<4xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0>} : tensor<4xf32> -> tensor<f32>
+  %g = weir.gradient %loss wrt(%x) : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  check.expect %g, dense<[12.0, -1.7777778, 1.0, 0.0]> : tensor<4xf32>
+  return
+}
+
+// A selection of a row that is repeated, sliced, turned over, joined and cut: what no place selects has no gradient. An element that is
+// used outside of the selection too has that gradient.
+func.func @through_moved_elements() {
+  %x = check.input dense<[4.0, -1.0, 9.0, 0.0]> : tensor<4xf32>
+  %c = check.input dense<[[true, false], [true, false], [false, false]]> : tensor<3x2xi1>
+  %root = weir.sqrt %x : tensor<4xf32>
+  %first = weir.slice %root {offsets = array<i64: 0>, strides = array<i64: 1>} : tensor<4xf32> -> tensor<2xf32>
+  %last = weir.slice %root {offsets = array<i64: 2>, strides = array<i64: 1>} : tensor<4xf32> -> tensor<2xf32>
+  %all = weir.concat %last, %first {dimension = 0 : i64} : tensor<2xf32>, tensor<2xf32> -> tensor<4xf32>
+  %square = weir.split_dim %all {dimension = 0 : i64, sizes = array<i64: 2, 2>} : tensor<4xf32> -> tensor<2x2xf32>
+  %turned = weir.transpose %square {permutation = array<i64: 1, 0>} : tensor<2x2xf32> -> tensor<2x2xf32>
+  %flat = weir.merge_dims %turned {first = 0 : i64, count = 2 : i64} : tensor<2x2xf32> -> tensor<4xf32>
+  %front = weir.slice %flat {offsets = array<i64: 1>, strides = array<i64: 2>} : tensor<4xf32> -> tensor<2xf32>
+  %rows = weir.broadcast %front {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<3x2xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<3x2xf32>
+  %y = weir.select %c, %rows, %zero : tensor<3x2xi1>, tensor<3x2xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<3x2xf32> -> tensor<f32>
+  %g = weir.gradient %loss wrt(%x) : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  check.expect %g, dense<[0.5, 0.0, 0.0, 0.0]> : tensor<4xf32>
+  return
+}
+
+func.func @of_what_is_used_beside_a_selection() {
+  %x = check.input dense<[4.0, 1.0]> : tensor<2xf32>
+  %c = check.input dense<[true, false]> : tensor<2xi1>
+  %root = weir.sqrt %x : tensor<2xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<2xf32>
+  %y = weir.select %c, %root, %zero : tensor<2xi1>, tensor<2xf32>
+  %z = weir.add %y, %root : tensor<2xf32>
+  %loss = weir.reduce sum %z {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+  %g = weir.gradient %loss wrt(%x) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
+  check.expect %g, dense<[0.5, 0.5]> : tensor<2xf32>
+  return
+}
+
+// Two selections of one value: the gradient is nonzero where either selects it.
+func.func @of_a_value_selected_twice() {
+  %x = check.input dense<[4.0, 1.0, -1.0]> : tensor<3xf32>
+  %c = check.input dense<[true, false, false]> : tensor<3xi1>
+  %d = check.input dense<[true, true, false]> : tensor<3xi1>
+  %root = weir.sqrt %x : tensor<3xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<3xf32>
+  %y = weir.select %c, %root, %zero : tensor<3xi1>, tensor<3xf32>
+  %z = weir.select %d, %root, %y : tensor<3xi1>, tensor<3xf32>
+  %loss = weir.reduce sum %z {axes = array<i64: 0>} : tensor<3xf32> -> tensor<f32>
+  %g = weir.gradient %loss wrt(%x) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  check.expect %g, dense<[0.25, 0.5, 0.0]> : tensor<3xf32>
+  return
+}

@@ -203,6 +203,13 @@ LogicalResult SelectOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return give(operandCotangents, {Value(), select(condition, g, zero), select(condition, zero, g)});
 }
 
+Value SelectOp::whereChosen(OpBuilder &builder, unsigned operand) {
+  if (operand == 0)
+    return {};
+  return operand == 1 ? Value(getCondition())
+                      : NotOp::create(builder, getLoc(), getCondition()).getResult();
+}
+
 LogicalResult CastOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                           SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);

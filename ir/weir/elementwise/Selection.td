@@ -37,7 +37,12 @@ def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", [InferTypeOpAdaptor]> {
 def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
   let rounding = "none";
   let summary = "onTrue where the condition holds, else onFalse";
-  let description = "C1: onTrue, onFalse and the result have one type.  C2: the condition has their shape.";
+  let description = [{
+    Its gradient goes to the operand that was chosen. What leads to the other gets 0, whatever the derivatives there, as far as
+    elementwise ops and those that move elements go; that ends at reductions and products.
+    C1: onTrue, onFalse and the result have one type.  C2: the condition has their shape.
+  }];
+  let members = "::mlir::Value whereChosen(::mlir::OpBuilder &builder, unsigned operand);\n";
   let arguments = (ins Weir_BoolTensor:$condition, Weir_Tensor:$onTrue, Weir_Tensor:$onFalse);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";

@@ -22,6 +22,7 @@ class Weir_LayoutOp<string mnemonic, list<Trait> traits = []>
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let linear = "together";
+  let members = "bool movesElements() { return true; }\n";
 }
 
 def Weir_ConstantOp : Weir_StructureOp<"constant", [ConstantLike]> {
@@ -114,6 +115,7 @@ def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated, InferTypeOpAdapt
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
   let fusion = "fused";
+  let members = "bool movesElements() { return true; }\n";
 }
 
 #endif
