@@ -66,7 +66,8 @@ std::string formatName(Type type) {
 }
 
 std::string elementaryFunction(Operation *op) {
-  if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
+  if (isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp,
+          math::SinOp, math::CosOp>(op))
     return "weir_" + op->getName().stripDialect().str();
   if (isa<arith::ExtFOp>(op))
     return "weir_f32_of_" + formatName(op->getOperand(0).getType());

@@ -17,9 +17,13 @@
 
 namespace weir {
 
+/// Who computes e^x, on which other functions are built.
+enum class Exponential { byPolynomial, byTarget };
+
 /// Scalar and vector elementary functions to polynomials and hardware instructions: nothing is left
-/// for a mathematics library.
-void approximateMath(mlir::ModuleOp module);
+/// for a mathematics library, but math.exp where the target has one of its own. Divisions that may
+/// be by a reciprocal (`arcp`) are divisions.
+void approximateMath(mlir::ModuleOp module, Exponential exponentials = Exponential::byPolynomial);
 
 /// Powers and reciprocal roots alone to other elementary functions, as approximateMath does.
 void reducePowers(mlir::ModuleOp module);

@@ -9,9 +9,12 @@
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
+
+#include <cmath>
 
 namespace weir::elab {
 
@@ -304,6 +307,16 @@ Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &
       return tensorBinary(BinaryOp::mul, lhs, lhs, range);
     if (rhs.number() == 3)
       return tensorBinary(BinaryOp::mul, tensorBinary(BinaryOp::mul, lhs, lhs, range), lhs, range);
+  }
+  // A base that no f32 is keeps its digits in its logarithm, which a large exponent would multiply
+  // the error of.
+  if (op == BinaryOp::pow && b && b->isFloat() && lhs.isNumber() && lhs.number() > 0 &&
+      double(float(lhs.number())) != lhs.number()) {
+    Value scaled = tensorBinary(BinaryOp::mul, rhs, std::log(lhs.number()), range);
+    const auto *exponent = scaled.get<Tensor>();
+    return exponent ? Value(Tensor{ExpOp::create(opBuilder, location(range), exponent->value),
+                                   exponent->dims})
+                    : Value();
   }
   Tensor left, right;
   if (!unify(lhs, rhs, what, range, left, right))

@@ -11,6 +11,7 @@
 #include "ir/weir/elementwise/Unary.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace weir::elab {
 
@@ -39,6 +40,8 @@ template <typename Op, double (*onNumber)(double)> static Value floatFunction(Bu
 }
 
 static double rsqrtOf(double x) { return 1 / std::sqrt(x); }
+static double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
+static double normalCdfOf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 static double signOf(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 static double identity(double x) { return x; }
 
@@ -161,10 +164,14 @@ static Value isFinite(BuiltinCall &call) {
 
 const std::vector<Builtin> mathBuiltins = {
     {"exp", "x", floatFunction<ExpOp, std::exp>},
+    {"expm1", "x", floatFunction<Expm1Op, std::expm1>},
     {"log", "x", floatFunction<LogOp, std::log>},
+    {"log1p", "x", floatFunction<Log1pOp, std::log1p>},
     {"sqrt", "x", floatFunction<SqrtOp, std::sqrt>},
     {"rsqrt", "x", floatFunction<RsqrtOp, rsqrtOf>},
     {"tanh", "x", floatFunction<TanhOp, std::tanh>},
+    {"sigmoid", "x", floatFunction<SigmoidOp, sigmoidOf>},
+    {"normal_cdf", "x", floatFunction<NormalCdfOp, normalCdfOf>},
     {"sin", "x", floatFunction<SinOp, std::sin>},
     {"cos", "x", floatFunction<CosOp, std::cos>},
     {"erf", "x", floatFunction<ErfOp, std::erf>},

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace weir::reference {
 namespace {
@@ -79,6 +80,12 @@ Tensors exp(ExpOp, Inputs in) {
 Tensors log(LogOp, Inputs in) {
   return map(in[0], [](double x) { return std::log(x); });
 }
+Tensors expm1(Expm1Op, Inputs in) {
+  return map(in[0], [](double x) { return std::expm1(x); });
+}
+Tensors log1p(Log1pOp, Inputs in) {
+  return map(in[0], [](double x) { return std::log1p(x); });
+}
 Tensors sqrt(SqrtOp, Inputs in) {
   return map(in[0], [](double x) { return std::sqrt(x); });
 }
@@ -87,6 +94,12 @@ Tensors rsqrt(RsqrtOp, Inputs in) {
 }
 Tensors tanh(TanhOp, Inputs in) {
   return map(in[0], [](double x) { return std::tanh(x); });
+}
+Tensors sigmoid(SigmoidOp, Inputs in) {
+  return map(in[0], [](double x) { return 1 / (1 + std::exp(-x)); });
+}
+Tensors normalCdf(NormalCdfOp, Inputs in) {
+  return map(in[0], [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); });
 }
 Tensors sin(SinOp, Inputs in) {
   return map(in[0], [](double x) { return std::sin(x); });
@@ -270,10 +283,14 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<NegOp, neg>(context);
   attach<AbsOp, abs, chosenAbs>(context);
   attach<ExpOp, exp>(context);
+  attach<Expm1Op, expm1>(context);
   attach<LogOp, log>(context);
+  attach<Log1pOp, log1p>(context);
   attach<SqrtOp, sqrt>(context);
   attach<RsqrtOp, rsqrt>(context);
   attach<TanhOp, tanh>(context);
+  attach<SigmoidOp, sigmoid>(context);
+  attach<NormalCdfOp, normalCdf>(context);
   attach<SinOp, sin>(context);
   attach<CosOp, cos>(context);
   attach<ErfOp, erf>(context);

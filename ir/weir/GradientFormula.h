@@ -38,11 +38,13 @@ public:
   friend Term operator*(Term a, Term b) { return a.make<MulOp>(a.value, b.value); }
   friend Term operator/(Term a, Term b) { return a.make<DivOp>(a.value, b.value); }
   friend Term operator-(double a, Term b) { return b.number(a) - b; }
+  friend Term operator+(Term a, double b) { return a + a.number(b); }
   friend Term operator-(Term a, double b) { return a - a.number(b); }
   friend Term operator*(double a, Term b) { return b.number(a) * b; }
   friend Term operator/(Term a, double b) { return a / a.number(b); }
   friend Term exp(Term x) { return x.make<ExpOp>(x.value); }
   friend Term log(Term x) { return x.make<LogOp>(x.value); }
+  friend Term sigmoid(Term x) { return x.make<SigmoidOp>(x.value); }
   friend Term sin(Term x) { return x.make<SinOp>(x.value); }
   friend Term cos(Term x) { return x.make<CosOp>(x.value); }
   friend Term sign(Term x) { return x.make<SignOp>(x.value); }

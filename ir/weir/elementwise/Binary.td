@@ -11,7 +11,10 @@
 include "ir/weir/elementwise/ElementwiseBase.td"
 
 def Weir_AddOp : Weir_BinaryOp<"add", Weir_NumberTensor, "a + b", [Differentiated, Commutative, Simplified]> { let linear = "together"; }
-def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]> { let linear = "together"; }
+def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]> {
+  let linear = "together";
+  let hasCanonicalizer = 1;
+}
 def Weir_MulOp : Weir_BinaryOp<"mul", Weir_NumberTensor, "a * b", [Differentiated, Commutative, Simplified]> { let linear = "any"; }
 def Weir_DivOp : Weir_BinaryOp<"div", Weir_NumberTensor, "a / b; integers round towards zero, and dividing by 0 gives 0", [Differentiated, Simplified]> { let linear = ""; }
 def Weir_RemOp : Weir_BinaryOp<"rem", Weir_IntTensor, "the remainder of a / b, with the sign of a; 0 where b is 0">;

@@ -53,6 +53,12 @@ Value ExpOp::combine(OpBuilder &builder, ValueRange scalars) {
 Value LogOp::combine(OpBuilder &builder, ValueRange scalars) {
   return math::LogOp::create(builder, getLoc(), scalars[0]);
 }
+Value Expm1Op::combine(OpBuilder &builder, ValueRange scalars) {
+  return math::ExpM1Op::create(builder, getLoc(), scalars[0]);
+}
+Value Log1pOp::combine(OpBuilder &builder, ValueRange scalars) {
+  return math::Log1pOp::create(builder, getLoc(), scalars[0]);
+}
 Value SqrtOp::combine(OpBuilder &builder, ValueRange scalars) {
   return math::SqrtOp::create(builder, getLoc(), scalars[0]);
 }
@@ -71,6 +77,63 @@ Value CosOp::combine(OpBuilder &builder, ValueRange scalars) {
 Value ErfOp::combine(OpBuilder &builder, ValueRange scalars) {
   return math::ErfOp::create(builder, getLoc(), scalars[0]);
 }
+
+// A GPU divides by a reciprocal, which is as exact as its exponential.
+static Value roughQuotient(Scalars &s, Value a, Value b) {
+  return arith::DivFOp::create(s.builder, s.loc, a, b, arith::FastMathFlags::arcp);
+}
+
+// Where e^-x overflows, the quotient is 0.
+Value SigmoidOp::combine(OpBuilder &builder, ValueRange scalars) {
+  Scalars s(builder, getLoc());
+  Value x = scalars[0];
+  auto number = [&](double value) { return s.constant(x.getType(), value); };
+  Value e = s.exp(arith::NegFOp::create(builder, getLoc(), x));
+  return roughQuotient(s, number(1), s.addf(number(1), e));
+}
+
+// 1/2 + x p(x^2) near 0, elsewhere the tail exp(-x^2 / 2) q((|x| - 3.5) / (|x| + 3.5)) / (|x|
+// + 3.5) or what is left of 1 (q as in M. Shepherd and J. Laframboise, "Chebyshev approximation of
+// (1 + 2x) exp(x^2) erfc x", Mathematics of Computation 1981; both polynomials are minimax fits).
+// Half the square has two parts, or its rounding would cost the tail its digits.
+Value NormalCdfOp::combine(OpBuilder &builder, ValueRange scalars) {
+  constexpr double nearest = 1.1, centre = 3.5;
+  Scalars s(builder, getLoc());
+  Location loc = getLoc();
+  Value x = scalars[0];
+  auto number = [&](double value) { return s.constant(x.getType(), value); };
+  auto fma = [&](Value a, Value b, Value c) -> Value {
+    return math::FmaOp::create(builder, loc, a, b, c);
+  };
+  auto polynomial = [&](Value at, ArrayRef<double> coefficients) {
+    Value result = number(coefficients.front());
+    for (double coefficient : coefficients.drop_front())
+      result = fma(result, at, number(coefficient));
+    return result;
+  };
+  Value near = fma(x,
+                   polynomial(s.mulf(x, x), {-7.322450983338058e-06, 0.00011265496141277254,
+                                             -0.0011856061173602939, 0.009973068721592426,
+                                             -0.06649032980203629, 0.3989422917366028}),
+                   number(0.5));
+  Value magnitude = math::AbsFOp::create(builder, loc, x);
+  Value scale = roughQuotient(s, number(1), s.addf(magnitude, number(centre)));
+  Value q = polynomial(s.mulf(s.subf(magnitude, number(centre)), scale),
+                       {-0.00026901240926235914, -0.0029353478457778692, 0.006402906961739063,
+                        0.017363956198096275, -0.11604152619838715, 0.31542739272117615,
+                        -0.5655621290206909, 0.7444160580635071});
+  Value half = s.mulf(magnitude, number(0.5)), square = s.mulf(half, magnitude);
+  Value negative = arith::NegFOp::create(builder, loc, half);
+  Value rest = fma(negative, magnitude, square);
+  Value tail = s.mulf(s.mulf(q, scale), s.exp(arith::NegFOp::create(builder, loc, square)));
+  Value exact = fma(tail, rest, tail);
+  // Far out the square is infinite, and what is left of it no number.
+  tail = s.select(s.compare(arith::CmpFPredicate::OGT, magnitude, number(14)), number(0), exact);
+  Value isLower = s.compare(arith::CmpFPredicate::OLT, x, number(0));
+  Value far = s.select(isLower, tail, s.subf(number(1), tail));
+  return s.select(s.compare(arith::CmpFPredicate::OLT, magnitude, number(nearest)), near, far);
+}
+
 Value FloorOp::combine(OpBuilder &builder, ValueRange scalars) {
   return math::FloorOp::create(builder, getLoc(), scalars[0]);
 }

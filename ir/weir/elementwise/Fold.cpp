@@ -177,7 +177,27 @@ struct SquareByMultiplying : OpRewritePattern<PowOp> {
     return success();
   }
 };
+
+/// 1 - e^x is -(e^x - 1), which keeps the digits of a small x: 1 - beta ^ t is one of these.
+struct DifferenceToOne : OpRewritePattern<SubOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SubOp op, PatternRewriter &rewriter) const override {
+    Attribute one;
+    auto exp = op.getRhs().getDefiningOp<ExpOp>();
+    if (!exp || !exp->hasOneUse() || exp.getComputeAttr() != op.getComputeAttr() ||
+        !matchPattern(op.getLhs(), m_Constant(&one)) || !is(one, 1))
+      return failure();
+    Value less =
+        Expm1Op::create(rewriter, op.getLoc(), op.getType(), exp.getInput(), op.getComputeAttr());
+    rewriter.replaceOpWithNewOp<NegOp>(op, op.getType(), less, op.getComputeAttr());
+    return success();
+  }
+};
 } // namespace
+
+void SubOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DifferenceToOne>(context);
+}
 
 void PowOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<SquareByMultiplying>(context);

@@ -82,6 +82,19 @@ LogicalResult LogOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return give(operandCotangents, {t(cotangents[0]) / t(getInput())});
 }
 
+// Not y + 1, which is 0 where e^x is small.
+LogicalResult Expm1Op::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  Formula t(builder, *this);
+  return give(operandCotangents, {t(cotangents[0]) * exp(t(getInput()))});
+}
+
+LogicalResult Log1pOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  Formula t(builder, *this);
+  return give(operandCotangents, {t(cotangents[0]) / (t(getInput()) + 1.0)});
+}
+
 LogicalResult SqrtOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                           SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
@@ -100,6 +113,22 @@ LogicalResult TanhOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   Formula t(builder, *this);
   Term y = t(getResult());
   return give(operandCotangents, {t(cotangents[0]) * (1.0 - y * y)});
+}
+
+// 1 - y has no digits where y is close to 1, and silu's gradient multiplies it with x.
+LogicalResult SigmoidOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                             SmallVectorImpl<Value> &operandCotangents) {
+  Formula t(builder, *this);
+  Term y = t(getResult()), rest = sigmoid(-t(getInput()));
+  return give(operandCotangents, {t(cotangents[0]) * (y * rest)});
+}
+
+LogicalResult NormalCdfOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                               SmallVectorImpl<Value> &operandCotangents) {
+  Formula t(builder, *this);
+  Term x = t(getInput());
+  double density = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return give(operandCotangents, {t(cotangents[0]) * (density * exp(-0.5 * (x * x)))});
 }
 
 LogicalResult SinOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,

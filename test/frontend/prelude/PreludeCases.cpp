@@ -90,7 +90,7 @@ std::vector<GradientCase> gradientCases() {
   add("clamp", "odd", "3, 5", "clamp(x, -0.5, 0.75)", "3, 5");
   add("clamp", "one", "1", "clamp(x, -100, 100)", "1");
   add("clamp", "wide", "2, 67", "clamp(x, 0.25, 0.5)", "2, 67");
-  for (const char *activation : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh", "softplus"}) {
+  for (const char *activation : {"relu", "silu", "gelu", "gelu_tanh", "softplus", "log_sigmoid"}) {
     std::string call = std::string(activation) + "(x)";
     add(activation, "one", "1", call, "1");
     add(activation, "odd", "3, 5", call, "3, 5");

@@ -135,11 +135,11 @@ TEST_F(Elements, decomposedSumsKeepTheirType) {
 }
 
 TEST_F(Elements, unary) {
-  for (std::string op : {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor",
-                         "power_of_two", "stop_gradient"})
+  for (std::string op : {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "expm1", "sigmoid",
+                         "normal_cdf", "sign", "floor", "power_of_two", "stop_gradient"})
     check("%x: tensor<2x5xf32>", "tensor<2x5xf32>",
           "%r = weir." + op + " %x : tensor<2x5xf32>\nreturn %r : tensor<2x5xf32>");
-  for (std::string op : {"log", "sqrt", "rsqrt"})
+  for (std::string op : {"log", "log1p", "sqrt", "rsqrt"})
     check("%x: tensor<7xf32>", "tensor<7xf32>",
           "%a = weir.abs %x : tensor<7xf32>\n%r = weir." + op +
               " %a : tensor<7xf32>\nreturn %r : tensor<7xf32>");

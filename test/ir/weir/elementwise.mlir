@@ -20,6 +20,14 @@ func.func @unary(%x: tensor<2x3xf32>, %i: tensor<4xi32>, %b: tensor<4xi1>) {
   weir.sin %x : tensor<2x3xf32>
   // CHECK: weir.cos %{{.*}} : tensor<2x3xf32>
   weir.cos %x : tensor<2x3xf32>
+  // CHECK: weir.expm1 %{{.*}} : tensor<2x3xf32>
+  weir.expm1 %x : tensor<2x3xf32>
+  // CHECK: weir.log1p %{{.*}} : tensor<2x3xf32>
+  weir.log1p %x : tensor<2x3xf32>
+  // CHECK: weir.sigmoid %{{.*}} : tensor<2x3xf32>
+  weir.sigmoid %x : tensor<2x3xf32>
+  // CHECK: weir.normal_cdf %{{.*}} : tensor<2x3xf32>
+  weir.normal_cdf %x : tensor<2x3xf32>
   // CHECK: weir.erf %{{.*}} : tensor<2x3xf32>
   weir.erf %x : tensor<2x3xf32>
   // CHECK: weir.sign %{{.*}} : tensor<2x3xf32>

@@ -477,3 +477,67 @@ func.func @round_at_random_c1(%x: tensor<2xf32>, %u: tensor<3xf32>) {
   "weir.round_at_random"(%x, %u) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @expm1_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.expm1"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @expm1_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.expm1 %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @log1p_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.log1p"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @log1p_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.log1p %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sigmoid_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.sigmoid"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @sigmoid_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.sigmoid %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @normal_cdf_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.normal_cdf"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @normal_cdf_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.normal_cdf %x {compute = f64} : tensor<2xf32>
+  return
+}

@@ -109,11 +109,11 @@ void Cases::addElementwise() {
     elementwise(op, "", "%r = weir." + op + " %a, %b : T", a, b, linear);
   };
   const std::string positive = "test.low = 0.5, test.high = 3.0";
-  for (const char *op :
-       {"abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "power_of_two"})
+  for (const char *op : {"abs", "exp", "tanh", "sin", "cos", "erf", "expm1", "sigmoid",
+                         "normal_cdf", "sign", "floor", "power_of_two"})
     unary(op);
   unary("neg", "", all);
-  for (const char *op : {"log", "sqrt", "rsqrt"})
+  for (const char *op : {"log", "log1p", "sqrt", "rsqrt"})
     unary(op, positive);
   for (const char *op : {"add", "sub", "mul"})
     binary(op, all);

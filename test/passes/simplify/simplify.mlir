@@ -73,3 +73,23 @@ func.func @keeps_types(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, 
   // CHECK: return %[[MINUS]], %[[SUB]], %[[ADD]], %[[SQUARE]]
   return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// 1 - e^x keeps the digits of a small x; not where e^x is used beside it, nor of another number.
+// CHECK-LABEL: @differences_to_one
+func.func @differences_to_one(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-DAG: %[[LESS:.*]] = weir.expm1 %arg0 : tensor<4xf32>
+  // CHECK-DAG: %[[SHARE:.*]] = weir.neg %[[LESS]] : tensor<4xf32>
+  // CHECK-DAG: %[[USED:.*]] = weir.exp %arg0 {compute = f16} : tensor<4xf32>
+  // CHECK-DAG: %[[A:.*]] = weir.sub %{{.*}}, %[[USED]] {compute = f16} : tensor<4xf32>
+  // CHECK-DAG: %[[B:.*]] = weir.sub
+  // CHECK: return %[[SHARE]], %[[A]], %[[USED]], %[[B]]
+  %one = weir.constant 1.0 : f32 -> tensor<4xf32>
+  %two = weir.constant 2.0 : f32 -> tensor<4xf32>
+  %e = weir.exp %x : tensor<4xf32>
+  %0 = weir.sub %one, %e : tensor<4xf32>
+  %f = weir.exp %x {compute = f16} : tensor<4xf32>
+  %1 = weir.sub %one, %f {compute = f16} : tensor<4xf32>
+  %g = weir.exp %0 : tensor<4xf32>
+  %2 = weir.sub %two, %g : tensor<4xf32>
+  return %0, %1, %f, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

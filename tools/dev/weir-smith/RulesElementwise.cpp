@@ -26,7 +26,9 @@ template <class Op> void ofPositive(Scope &s) {
   s.give(s.map<Op>(s.positive(s.any(Element::f32))));
 }
 
-void exponential(Scope &s) { s.give(s.map<ExpOp>(s.scaled(s.any(Element::f32), 0.5))); }
+template <class Op> void exponential(Scope &s) {
+  s.give(s.map<Op>(s.scaled(s.any(Element::f32), 0.5)));
+}
 
 void floorOf(Scope &s) { s.give(s.map<FloorOp>(s.scaled(s.any(Element::f32), 3, 0.37))); }
 
@@ -122,11 +124,15 @@ ArrayRef<Rule> elementwiseRules() {
   static constexpr Rule all[] = {
       {"neg", ofNumbers<NegOp>},
       {"abs", ofNumbers<AbsOp>},
-      {"exp", exponential},
+      {"exp", exponential<ExpOp>},
+      {"expm1", exponential<Expm1Op>},
       {"log", ofPositive<LogOp>},
+      {"log1p", ofPositive<Log1pOp>},
       {"sqrt", ofPositive<SqrtOp>},
       {"rsqrt", ofPositive<RsqrtOp>},
       {"tanh", unary<TanhOp>},
+      {"sigmoid", unary<SigmoidOp>},
+      {"normal_cdf", unary<NormalCdfOp>},
       {"sin", unary<SinOp>},
       {"cos", unary<CosOp>},
       {"erf", unary<ErfOp>},
