@@ -186,7 +186,7 @@ public:
                               const CallBuffers &buffers) override {
     if (failed(requireServedTypes(kernel)))
       return failure();
-    return emitLibraryCall(builder, kernel, buffers);
+    return emitLibraryCall(builder, kernel, buffers, processor);
   }
   FailureOr<std::vector<char>> compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
                                        TimingScope time) override;

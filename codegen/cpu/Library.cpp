@@ -22,6 +22,8 @@ namespace weir {
 
 /// Packed copies of a tile's operands, and a little.
 static int64_t boundOf(const spec::Product &s) {
+  if (s.isPacked())
+    return s.packedScratch();
   int64_t operands = s.tileM * s.k + s.k * s.tileN + s.tileM * s.tileN;
   return s.tileBatch * operands * int64_t(spec::floatBytes) + (256 << 10);
 }
@@ -107,14 +109,48 @@ static void chooseTiles(spec::Product &spec) {
     spec.tileN = tileOf(spec.n, tiles / rows, leastColumns);
 }
 
+/// Whether Weir's own kernel multiplies: it is faster than the library where there is AVX2 alone
+/// (docs/benchmarks.md), of sizes that are worth packing.
+static bool isPacked(const spec::Product &spec, const Processor &processor) {
+  constexpr int64_t leastRows = 24, leastColumns = 32, leastDepth = 32;
+  return processor.vectorBits == 256 && spec.batch == 1 && spec.factors == Element::f32 &&
+         spec.result == Element::f32 && (!spec.bias || spec.added == Element::f32) &&
+         spec.rounding == spec::FactorRounding::none && spec.m >= leastRows &&
+         spec.n >= leastColumns && spec.k >= leastDepth && spec.m * spec.n * spec.k >= leastWork;
+}
+
+/// Tiles of whole rows, in panels of six, and where these are few of columns too, in panels of
+/// sixteen.
+static void choosePackedTiles(spec::Product &spec) {
+  constexpr int64_t leastRows = 24, leastColumns = 64;
+  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
+  auto cut = [](int64_t size, int64_t pieces, int64_t least, int64_t panel) {
+    int64_t tile = llvm::divideCeil(size, std::clamp<int64_t>(size / least, 1, pieces));
+    return std::min<int64_t>(llvm::alignTo(tile, panel), size);
+  };
+  spec.tileBatch = 1;
+  spec.tileM = cut(spec.m, tiles, leastRows, spec::Product::panelRows);
+  int64_t rows = llvm::divideCeil(spec.m, spec.tileM);
+  spec.tileN =
+      cut(spec.n, std::max<int64_t>(tiles / rows, 1), leastColumns, spec::Product::panelColumns);
+}
+
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }
 
 static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
-                                      const CallBuffers &operands) {
+                                      const CallBuffers &operands, const Processor &processor) {
   FailureOr<ProductCall> call = productCall(kernel, operands);
   if (failed(call))
     return failure();
-  chooseTiles(call->spec);
+  if (isPacked(call->spec, processor)) {
+    call->spec.kernel = spec::ProductKernel::packed;
+    choosePackedTiles(call->spec);
+    call->buffers.push_back(plan::AllocOp::create(
+        builder, call->loc, call->spec.packedElements() * int64_t(spec::floatBytes),
+        "the packed right operand of a product"));
+  } else {
+    chooseTiles(call->spec);
+  }
   plan::CallOp::create(builder, call->loc, plan::SpecAttr::get(builder.getContext(), call->spec),
                        call->buffers);
   return scratchBound(call->spec);
@@ -154,7 +190,7 @@ static spec::Convolution specOf(Operation *root) {
 }
 
 static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
-                                          const CallBuffers &operands) {
+                                          const CallBuffers &operands, const Processor &) {
   Operation &op = kernel.getBody().front().front();
   spec::Convolution spec = specOf(&op);
   spec.result = elementAt(kernel.getResult(0));
@@ -179,7 +215,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
 constexpr int64_t poolingTileBytes = 256 << 10;
 
 static FailureOr<int64_t> emitPooling(OpBuilder &builder, KernelOp kernel,
-                                      const CallBuffers &operands) {
+                                      const CallBuffers &operands, const Processor &) {
   auto pool = cast<MaxPoolOp>(kernel.getBody().front().front());
   ArrayRef<int64_t> input = shapeOf(pool.getInput()), size = input.take_back(2);
   spec::Pooling spec;
@@ -240,7 +276,7 @@ struct Rule {
   bool multipliesBf16;      ///< where both operands are of bf16
   bool bias, relu, narrows; ///< what it does behind that: `narrows` to bf16, of bf16 alone
   std::string (*declines)(Operation *root);
-  FailureOr<int64_t> (*emit)(OpBuilder &, KernelOp, const CallBuffers &);
+  FailureOr<int64_t> (*emit)(OpBuilder &, KernelOp, const CallBuffers &, const Processor &);
 };
 
 } // namespace
@@ -301,13 +337,13 @@ bool libraryTakes(Operation *root, Epilogue epilogue) {
   return !epilogue.result || (rule->narrows && epilogue.result.isBF16() && factor.isBF16());
 }
 
-FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
-                                   const CallBuffers &buffers) {
+FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers,
+                                   const Processor &processor) {
   if (kernel.getNumResults() != 1)
     return kernel.emitError("has results beside that of the library call");
   for (Operation &op : kernel.getBody().front())
     if (const Rule *rule = ruleOf(kernel.getShape(), &op))
-      return rule->emit(builder, kernel, buffers);
+      return rule->emit(builder, kernel, buffers, processor);
   return kernel.emitError("has no op that the library serves");
 }
 

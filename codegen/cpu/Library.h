@@ -15,6 +15,7 @@
 #define WEIR_CODEGEN_CPU_LIBRARY_H
 
 #include "codegen/Target.h"
+#include "codegen/cpu/Processor.h"
 #include "ir/plan/PlanDialect.h"
 
 namespace weir {
@@ -36,7 +37,7 @@ int64_t scratchBound(const spec::Call &call);
 
 /// Appends the call at the builder. Returns the scratch it needs per thread, in bytes.
 mlir::FailureOr<int64_t> emitLibraryCall(mlir::OpBuilder &builder, KernelOp kernel,
-                                         const CallBuffers &buffers);
+                                         const CallBuffers &buffers, const Processor &processor);
 
 } // namespace weir
 

@@ -79,7 +79,7 @@ double measurePeak(Element factors, int threads) {
     for (int run = 0; run < fewestRuns || computed(sizeBegun) < secondsOfSize; ++run) {
       Clock::time_point start = Clock::now();
       pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-        product.run(lo, hi, worker, {a, b, c, nullptr}, scratches + worker * scratch);
+        product.run(lo, hi, worker, {a, b, c, {}}, scratches + worker * scratch);
       });
       best = std::max(best, flops / seconds(start));
       if (seconds(begun) > secondsOfPatience)

@@ -9,10 +9,12 @@
 #include "runtime/base/Error.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/Library.h"
+#include "runtime/cpu/PackedProduct.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <xmmintrin.h>
 
@@ -108,6 +110,7 @@ template <typename Make> static void forEachTile(const spec::Product &s, Make &&
 
 struct Product::Impl {
   spec::Product spec;
+  std::optional<PackedProduct> packed; ///< instead of all below
   int64_t tilesM, tilesN, tilesBatch;
   size_t scratch = 0;
   std::array<Tile, 8> tiles;
@@ -127,6 +130,11 @@ Product::Product(const spec::Product &spec, int workers) try : impl(new Impl) {
     throw Failure(Exit::model, "oneDNN scales no sums, and the artifact asks for a " +
                                    spec.describe() + ": compile the model again");
   impl->spec = spec;
+  if (spec.isPacked()) {
+    impl->packed.emplace(spec);
+    impl->scratch = spec.packedScratch();
+    return;
+  }
   OneThread one;
   impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);
   impl->tilesM = cpu::tiles(spec.m, spec.tileM);
@@ -181,13 +189,29 @@ void compileLibrary() {
     Arena arena(3 * matrix + product.scratch(), "the first product");
     std::byte *a = arena.data(), *b = a + matrix, *c = b + matrix;
     requireMemoryForPrimitive();
-    product.run(0, product.tasks(), 0, {a, b, c, nullptr}, c + matrix);
+    product.run(0, product.tasks(), 0, {a, b, c, {}}, c + matrix);
   });
 }
 
-int64_t Product::tasks() const { return impl->tilesBatch * impl->tilesM * impl->tilesN; }
+int64_t Product::tasks() const { return impl->spec.tiles(); }
 size_t Product::scratch() const { return impl->scratch; }
-const char *Product::implementation() const { return impl->tiles[0].desc.impl_info_str(); }
+const char *Product::implementation() const {
+  return impl->packed ? "weir:packed" : impl->tiles[0].desc.impl_info_str();
+}
+
+static PackedProduct::Operands packedOperands(const spec::Product &spec,
+                                              const Product::Operands &operands) {
+  return {static_cast<const float *>(operands.a), static_cast<const float *>(operands.b),
+          static_cast<float *>(operands.c),
+          spec.bias ? static_cast<const float *>(operands.more[0]) : nullptr,
+          static_cast<float *>(operands.more[spec.bias ? 1 : 0])};
+}
+
+int64_t Product::packTasks() const { return impl->packed ? impl->packed->packTasks() : 0; }
+
+void Product::pack(int64_t lo, int64_t hi, const Operands &operands) const {
+  impl->packed->pack(lo, hi, packedOperands(impl->spec, operands));
+}
 
 /// max(0, x) of a row, NaN where x is: the library's own makes it 0, and what has gone wrong would
 /// not show.
@@ -218,6 +242,8 @@ static const std::byte *at(const void *tensor, Element element, int64_t elements
 void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
                   std::byte *scratch) {
   const spec::Product &s = impl->spec;
+  if (impl->packed)
+    return impl->packed->run(lo, hi, packedOperands(s, operands), scratch);
   Impl::Worker &state = impl->workers[worker];
   for (int64_t task = lo; task < hi; ++task) {
     int64_t n = task % impl->tilesN * s.tileN;
@@ -231,7 +257,7 @@ void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
     bind(binding.c, at(operands.c, s.result, batch * s.cBatch + m * s.cRow + n));
     bind(binding.scratch, scratch);
     if (s.bias)
-      bind(binding.bias, at(operands.bias, s.added, n));
+      bind(binding.bias, at(operands.more[0], s.added, n));
     binding.call.run(state.stream);
     if (!s.relu)
       continue;

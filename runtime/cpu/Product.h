@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // spec::Product with oneDNN: each tile is one one-thread primitive, so that no number of threads
-// changes a bit.
+// changes a bit. What is packed is multiplied by Weir's own kernel (PackedProduct.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ public:
   struct Operands {
     const void *a, *b; ///< of the spec's factors
     void *c;           ///< of its result
-    const void *bias;  ///< null without bias
+    void *more[2];     ///< the bias where there is one, then packed b where it is packed
   };
 
   /// Makes the primitives, and what `workers` threads need to run them at once.
@@ -39,6 +39,10 @@ public:
 
   int64_t tasks() const;
   size_t scratch() const;
+
+  /// The parallel loop before the tiles, of what is packed; no tasks for all else.
+  int64_t packTasks() const;
+  void pack(int64_t lo, int64_t hi, const Operands &operands) const;
 
   /// Computes tiles [lo, hi). `scratch` is the worker's own, 64-byte aligned.
   void run(int64_t lo, int64_t hi, int worker, const Operands &operands, std::byte *scratch);

@@ -101,8 +101,8 @@ private:
 };
 
 /// A library call that `Made` computes: its Operands are pointers, in the order of the spec's
-/// operands, the last null where it is absent. Its tasks, and its tasks of a sum behind them
-/// where there are such, are run in parallel.
+/// operands, the last ones null where they are absent. Its tasks are run in parallel, and so are
+/// those that pack before them, and those of a sum behind them, where there are such.
 template <class Made> class CallWork : public Work {
 public:
   CallWork(Machine &machine, Made &made) : machine(machine), made(made) {}
@@ -114,6 +114,10 @@ public:
 
   void run() override {
     auto on = std::bit_cast<typename Made::Operands>(operands);
+    if constexpr (requires { made.packTasks(); })
+      if (int64_t tasks = made.packTasks())
+        machine.pool->parallelFor(tasks,
+                                  [&](int64_t lo, int64_t hi, int) { made.pack(lo, hi, on); });
     machine.pool->parallelFor(made.tasks(), [&](int64_t lo, int64_t hi, int worker) {
       made.run(lo, hi, worker, on, machine.workerScratch(worker));
     });

@@ -49,6 +49,8 @@ static int typeOf(Element element, const std::string &what) {
 Product::Product(const Library &library, const spec::Product &spec, uint32_t alignment,
                  CUdeviceptr memory)
     : library(library), bias(spec.bias), scaled(spec.isScaled()), what(spec.describe()) {
+  if (spec.isPacked())
+    throw Failure(Exit::model, "cuBLASLt serves no " + what + ": compile the model again");
   try {
     describe(spec);
     if (scaled)

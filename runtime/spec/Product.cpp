@@ -7,6 +7,7 @@
 
 #include "runtime/spec/Product.h"
 #include "runtime/spec/Check.h"
+#include <algorithm>
 #include <utility>
 
 namespace weir::spec {
@@ -27,6 +28,11 @@ Element Product::rightElement() const {
 
 int64_t Product::tiles() const {
   return pieces(batch, tileBatch) * pieces(m, tileM) * pieces(n, tileN);
+}
+
+int64_t Product::packedScratch() const {
+  int64_t rows = pieces(std::min(tileM, blockRows), panelRows) * panelRows;
+  return rows * std::min(k, blockDepth) * int64_t(floatBytes);
 }
 
 /// Tiles of c are written side by side: a stride that is larger than another leads past all that
@@ -69,6 +75,13 @@ std::string Product::check() const {
     return "its right factor has eight bits, and the left one does not";
   if (isScaled() && sizeOf(factors) != 1)
     return "its factors are scaled, and have no eight bits";
+  if (isPacked()) {
+    if (batch > 1 || isScaled() || rounding != FactorRounding::none || factors != Element::f32 ||
+        result != Element::f32 || added != Element::f32)
+      return "it is packed, and no single product of f32";
+    if (tileN % panelColumns != 0 && tileN != n)
+      return "it is packed, and its tiles cut panels";
+  }
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
   if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)
@@ -107,6 +120,8 @@ std::vector<Footprint> Product::footprints() const {
   if (isScaled())
     for (const char *name : {"scale of a", "scale of b"})
       list.push_back(strided(name, Mode::read, Element::f32, {{1, 1}}));
+  if (isPacked())
+    list.push_back({"packed b", Mode::write, uint64_t(packedElements()) * floatBytes, {}, true});
   return list;
 }
 
@@ -123,7 +138,7 @@ std::string Product::describe() const {
   if (batch > 1)
     text += " of " + std::to_string(batch);
   return text + (isScaled() ? ", scaled" : "") + (bias ? " + bias" : "") + (relu ? ", relu" : "") +
-         (rounding == FactorRounding::tf32 ? ", tf32" : "") +
+         (rounding == FactorRounding::tf32 ? ", tf32" : "") + (isPacked() ? ", packed" : "") +
          ofElements(factors, rightElement(), result);
 }
 

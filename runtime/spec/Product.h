@@ -24,6 +24,9 @@ enum class RightElement { same, f8e4m3, f8e5m2 };
 /// What sums are multiplied with before anything is added: a number for each factor.
 enum class FactorScales { none, each };
 
+/// What multiplies: the device's library, or Weir's own kernel, for which B is packed first.
+enum class ProductKernel { library, packed };
+
 /// C[i] = op(s t A[i] B[i] + bias) for i in [0, batch), op the identity or max(0, x), which keeps
 /// NaN, s and t numbers in memory, or 1. A is of `factors`, and so is B but where `right` names
 /// others; f32 ones are rounded to TF32 if `rounding` says so. C is of `result`, the bias of
@@ -32,12 +35,17 @@ enum class FactorScales { none, each };
 /// contiguous. Each tile (tileBatch x tileM x tileN of C) is computed on its own, in whatever
 /// order: tiles are the plan's, so that no number of threads changes a bit.
 ///
-/// Operands: a, b, c, with `bias` bias [n], and with `scales` s and t, f32 each.
+/// Operands: a, b, c, with `bias` bias [n], with `scales` s and t, f32 each, and with the kernel
+/// `packed` a workspace of packedElements() floats.
 struct Product {
   static constexpr std::string_view kind = "product";
   static constexpr std::array<const char *, 2> roundingNames = {"none", "tf32"};
   static constexpr std::array<const char *, 3> rightNames = {"same", "f8e4m3", "f8e5m2"};
   static constexpr std::array<const char *, 2> scalesNames = {"none", "each"};
+  static constexpr std::array<const char *, 2> kernelNames = {"library", "packed"};
+  /// Of what is packed: panels of A's rows and of B's columns (a tile has whole panels of B), and
+  /// the rows and the depth of the block of A that a worker packs at a time.
+  static constexpr int64_t panelRows = 6, panelColumns = 16, blockRows = 96, blockDepth = 256;
 
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t aBatch = 0, aRow = 0, aColumn = 0;
@@ -49,6 +57,7 @@ struct Product {
   FactorRounding rounding = FactorRounding::none;
   RightElement right = RightElement::same;
   FactorScales scales = FactorScales::none;
+  ProductKernel kernel = ProductKernel::library;
 
   template <class Self, class Visit> static void fields(Self &self, Visit &&visit) {
     visit("batch", self.batch), visit("m", self.m), visit("n", self.n), visit("k", self.k);
@@ -63,6 +72,7 @@ struct Product {
     visit("rounding", self.rounding, roundingNames);
     visit("right", self.right, rightNames);
     visit("scales", self.scales, scalesNames);
+    visit("kernel", self.kernel, kernelNames);
   }
 
   std::string check() const;
@@ -73,6 +83,12 @@ struct Product {
 
   int64_t tiles() const;
   Element rightElement() const;
+  bool isPacked() const { return kernel == ProductKernel::packed; }
+  int64_t packedElements() const {
+    return (n + panelColumns - 1) / panelColumns * panelColumns * k;
+  }
+  /// Bytes of a worker's block.
+  int64_t packedScratch() const;
   bool isScaled() const { return scales != FactorScales::none; }
   /// The operand that is s, behind which t stands; how many operands there are where nothing is
   /// scaled.

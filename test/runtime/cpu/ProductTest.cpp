@@ -75,9 +75,17 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   std::vector<std::byte> a = stored(s.factors, data.a), b = stored(s.factors, data.b),
                          c = stored(s.result, data.c), bias = stored(s.added, data.bias);
   cpu::ComputeThread state;
+  std::vector<float> packed(s.isPacked() ? s.packedElements() + 16 : 0);
+  void *aligned =
+      reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(packed.data()) + 63) & ~63ul);
+  cpu::Product::Operands operands{a.data(), b.data(), c.data(), {bias.data(), aligned}};
+  if (!s.bias)
+    operands.more[0] = aligned;
+  if (product.packTasks())
+    pool.parallelFor(product.packTasks(),
+                     [&](int64_t lo, int64_t hi, int) { product.pack(lo, hi, operands); });
   pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-    product.run(lo, hi, worker, {a.data(), b.data(), c.data(), bias.data()},
-                base + worker * stride);
+    product.run(lo, hi, worker, operands, base + worker * stride);
   });
   std::vector<double> numbers(data.c.size());
   loadNumbers(s.result, c.data(), numbers);
@@ -180,6 +188,46 @@ TEST(Product, BiasRelu) {
   }
 }
 
+/// Rows and columns that fill panels and that do not, sums of one block and of several.
+TEST(Product, Packed) {
+  for (auto [m, n, k] :
+       {std::tuple(1, 1, 1), std::tuple(5, 15, 7), std::tuple(6, 16, 8), std::tuple(13, 33, 256),
+        std::tuple(100, 65, 257), std::tuple(97, 48, 520)})
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      ProductSpec s = dense(1, m, n, k, transposes & 1, transposes & 2);
+      s.kernel = spec::ProductKernel::packed;
+      check(s);
+      s.bias = true;
+      check(s);
+      s.relu = true;
+      s.tileM = (m + 1) / 2, s.tileN = std::min(n, 32);
+      check(s);
+      s.bias = false;
+      check(s);
+    }
+}
+
+/// The same bits whatever the tiles, and whatever the number of threads (check()).
+TEST(Product, PackedHasTheSameBitsInAnyTiles) {
+  ProductSpec s = dense(1, 131, 100, 300, true);
+  s.kernel = spec::ProductKernel::packed;
+  std::vector<float> whole = compute(s, 1);
+  s.tileM = 12, s.tileN = 32;
+  EXPECT_EQ(compute(s, 2), whole);
+}
+
+TEST(Product, WhatIsPackedIsASingleProductOfF32) {
+  ProductSpec s = dense(2, 8, 32, 8);
+  s.kernel = spec::ProductKernel::packed;
+  EXPECT_EQ(s.check(), "it is packed, and no single product of f32");
+  s.batch = 1;
+  EXPECT_EQ(s.check(), "");
+  s.tileN = 24;
+  EXPECT_EQ(s.check(), "it is packed, and its tiles cut panels");
+  s.tileN = 16, s.factors = Element::bf16;
+  EXPECT_EQ(s.check(), "it is packed, and no single product of f32");
+}
+
 TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
   cpu::boundLibrary(cpuLevel());
   ProductSpec s = dense(1, 3, 7, 2);
@@ -189,7 +237,7 @@ TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
   std::vector<std::byte> scratch(product.scratch() + 64);
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
-  product.run(0, product.tasks(), 0, {a.data(), b.data(), c.data(), nullptr}, base);
+  product.run(0, product.tasks(), 0, {a.data(), b.data(), c.data(), {}}, base);
   for (int column = 0; column < 7; ++column) {
     EXPECT_EQ(c[column], 2);
     EXPECT_TRUE(std::isnan(c[7 + column]));
@@ -270,7 +318,7 @@ TEST(Product, Overhead) {
   for (int i = 0; i < 200; ++i) {
     auto start = std::chrono::steady_clock::now();
     for (int j = 0; j < 25; ++j)
-      product.run(0, 4, 0, {data.a.data(), data.b.data(), data.c.data(), nullptr}, base);
+      product.run(0, 4, 0, {data.a.data(), data.b.data(), data.c.data(), {}}, base);
     std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
     best = std::min(best, time.count() / 100);
   }
