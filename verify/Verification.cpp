@@ -114,6 +114,15 @@ void Verification::tamper(StringRef pass, ModuleOp changed) const {
     options.tamper(pass, changed);
 }
 
+DumpKernels Verification::tampering() const {
+  if (!options.tamper)
+    return nullptr;
+  return [this](StringRef phase, ModuleOp kernels, StringRef) {
+    if (phase == "emitted")
+      tamper("codegen", kernels);
+  };
+}
+
 void Verification::progress(StringRef stage, const std::string &text) const {
   if (options.progress)
     options.progress(llvm::formatv("{0,-20} {1}", stage, text).str());

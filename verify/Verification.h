@@ -37,11 +37,7 @@ struct Verification {
                  .sequenceParallel = options.sequenceParallel,
                  .contextParallel = options.contextParallel,
                  .lowGradients = options.lowGradients,
-                 .dumpKernels =
-                     [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
-                       if (step == "emitted")
-                         tamper("codegen", kernels);
-                     }},
+                 .dumpKernels = tampering()},
         mesh(std::get<Mesh>(Mesh::parse(options.mesh))) {}
 
   mlir::ModuleOp module; ///< whole, also where it has been cut
@@ -82,6 +78,8 @@ struct Verification {
 
   // What the options ask to be called.
   void tamper(llvm::StringRef pass, mlir::ModuleOp changed) const;
+  /// Tampers with emitted kernels; null where nothing does.
+  DumpKernels tampering() const;
   void progress(llvm::StringRef stage, const std::string &text) const;
   void worked(double seconds) const;
 

@@ -10,13 +10,10 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 
+#include "codegen/cpu/Compile.h"
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Library.h"
-#include "codegen/cpu/Lower.h"
-#include "codegen/cpu/Vectorize.h"
-#include "codegen/kernel/Expand.h"
 #include "codegen/kernel/Families.h"
-#include "codegen/kernel/SumTrees.h"
 #include "ir/weir/Decompose.h"
 #include "ir/weir/KernelStructure.h"
 
@@ -26,24 +23,16 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
-
-#include <system_error>
-#include <thread>
 
 using namespace mlir;
 
 namespace weir {
 namespace {
-
-/// A fixed number, so that the bytes do not depend on the machine that compiles.
-constexpr size_t parallelModules = 4;
 
 /// A kernel's functions, called by their launches' suffixes behind `functionPrefix`. The keys of
 /// its random numbers are yet to be put in.
@@ -104,56 +93,6 @@ LogicalResult emit(EmittedKernel &emitted, const Processor &processor) {
   return success();
 }
 
-LogicalResult simplify(ModuleOp module) {
-  PassManager passes(module.getContext());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  return passes.run(module);
-}
-
-/// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on
-/// modules side by side.
-FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Processor &processor) {
-  SmallVector<SmallVector<Operation *>> functions; // each with those that call it behind it
-  for (Operation &op : module.getBody()->getOperations()) {
-    if (cast<LLVM::LLVMFuncOp>(op).getOps<LLVM::CallOp>().empty())
-      functions.emplace_back();
-    functions.back().push_back(&op);
-  }
-  size_t count = std::min(functions.size(), parallelModules);
-  std::vector<OwningOpRef<ModuleOp>> parts;
-  for (size_t i = 0; i < count; ++i)
-    parts.push_back(ModuleOp::create(module.getLoc()));
-  for (auto [i, together] : llvm::enumerate(functions))
-    for (Operation *function : together)
-      function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
-
-  std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
-  auto compile = [&](size_t i) { compiled[i] = compileToObject(*parts[i], processor); };
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  for (size_t i = 0; i < count; ++i)
-    try {
-      // A context without threads has no locks either.
-      if (module.getContext()->isMultithreadingEnabled()) {
-        threads.emplace_back(compile, i);
-        continue;
-      }
-      compile(i);
-    } catch (const std::system_error &) {
-      compile(i); // there is no other thread to be had
-    }
-  for (std::thread &thread : threads)
-    thread.join();
-  std::vector<ObjectBytes> objects;
-  for (FailureOr<ObjectBytes> &object : compiled) {
-    if (failed(object))
-      return failure();
-    objects.push_back(std::move(*object));
-  }
-  return objects;
-}
-
 class CpuTarget final : public Target {
 public:
   explicit CpuTarget(Processor processor) : processor(std::move(processor)) {}
@@ -193,7 +132,8 @@ public:
 
 private:
   FailureOr<EmittedKernel *> emittedOf(KernelOp kernel);
-  FailureOr<std::vector<KernelFamily>> emitFamilies(ArrayRef<NamedKernel> kernels, ModuleOp module);
+  FailureOr<std::vector<EmittedFamily>> emitFamilies(ArrayRef<NamedKernel> kernels,
+                                                     ModuleOp module);
 
   Processor processor;
   /// What is planned is compiled later, from the same functions.
@@ -231,8 +171,8 @@ FailureOr<KernelPlan> CpuTarget::planKernel(KernelOp kernel) {
 }
 
 /// Moves the kernels' functions into `module`.
-FailureOr<std::vector<KernelFamily>> CpuTarget::emitFamilies(ArrayRef<NamedKernel> kernels,
-                                                             ModuleOp module) {
+FailureOr<std::vector<EmittedFamily>> CpuTarget::emitFamilies(ArrayRef<NamedKernel> kernels,
+                                                              ModuleOp module) {
   llvm::MapVector<EmittedKernel *, KernelFamily> families;
   for (const NamedKernel &kernel : kernels) {
     FailureOr<EmittedKernel *> made = emittedOf(kernel.op);
@@ -242,15 +182,18 @@ FailureOr<std::vector<KernelFamily>> CpuTarget::emitFamilies(ArrayRef<NamedKerne
     family.launches = (*made)->plan.launches;
     family.members.push_back({kernel.symbol, randomKeys(kernel.op)});
   }
-  std::vector<KernelFamily> list;
+  std::vector<EmittedFamily> list;
   for (auto &[made, family] : families) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    made->code->print(stream, OpPrintingFlags().assumeVerified());
     auto functions = llvm::to_vector(made->code->getOps<func::FuncOp>());
     for (auto [function, launch] : llvm::zip_equal(functions, family.launches)) {
       function.setSymName(family.symbol() + launch.suffix);
       function->moveBefore(module.getBody(), module.getBody()->end());
       takeKeys(function, family);
     }
-    list.push_back(std::move(family));
+    list.push_back({std::move(family), std::move(text)});
   }
   emitted.clear();
   return list;
@@ -260,42 +203,14 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
                                                 TimingScope time) {
   if (kernels.empty())
     return std::vector<char>();
-  MLIRContext &context = *kernels.front().op->getContext();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(UnknownLoc::get(kernels.front().op->getContext()));
   TimingScope step = time.nest("emit");
-  FailureOr<std::vector<KernelFamily>> families = emitFamilies(kernels, *module);
+  FailureOr<std::vector<EmittedFamily>> families = emitFamilies(kernels, *module);
   if (failed(families))
     return failure();
-  if (dump)
-    dump("emitted", *module, "");
-
-  step = time.nest("vectorize");
-  if (failed(simplify(*module)))
-    return failure();
-  hoistInvariants(*module);
-  vectorizeLoops(*module, processor);
-  sumInTrees(*module);
-  if (dump)
-    dump("vectorized", *module, "");
-
-  step = time.nest("lower");
-  approximateMath(*module);
-  compareMagnitudes(*module);
-  expandSmallFloats(*module, /*halves=*/false);
-  if (failed(lowerToLLVM(*module)))
-    return failure();
-  for (const KernelFamily &family : *families)
-    if (family.isShared())
-      addMembers(*module, family);
-  if (dump)
-    dump("lowered", *module, "");
-
-  step = time.nest("objects");
-  FailureOr<std::vector<ObjectBytes>> objects = compileInParallel(*module, processor);
-  if (failed(objects))
-    return failure();
-  step = time.nest("link");
-  return linkObjects(*objects, module->getLoc());
+  step.stop();
+  return compileFamilies(*module, *families, processor, dump, time);
 }
 
 } // namespace

@@ -114,7 +114,8 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location loc) {
+FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, ArrayRef<LinkedName> names,
+                                         Location loc) {
   constexpr llvm::StringLiteral what = "cannot link the kernels";
   Collector output;
   if (output.error())
@@ -127,13 +128,17 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   }
 
   std::string outputPath = output.path();
-  std::vector<std::string> inputPaths;
+  std::vector<std::string> inputPaths, definitions;
+  for (const LinkedName &name : names)
+    definitions.push_back("--defsym=" + name.exported + "=" + name.function);
   for (auto &input : inputs)
     inputPaths.push_back(input->path());
   std::vector<const char *> arguments = {
       "ld.lld",          "-shared",     "-Bsymbolic", "--no-undefined", "--threads=1",
       "--build-id=none", "--strip-all", "-z",         "noexecstack",    "-o",
       outputPath.c_str()};
+  for (const std::string &definition : definitions)
+    arguments.push_back(definition.c_str());
   for (const std::string &path : inputPaths)
     arguments.push_back(path.c_str());
 

@@ -27,12 +27,19 @@ mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 /// Adds a family's members to a module of the LLVM dialect, each behind the function that it calls.
 void addMembers(mlir::ModuleOp lowered, const KernelFamily &family);
 
-/// A relocatable object of a module of the LLVM dialect.
+/// A relocatable object of a module of the LLVM dialect. Its functions are hidden: linkObjects
+/// exports them under other names.
 mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Processor &processor);
 
-/// A shared object of relocatable ones. An undefined symbol is an error. Too few open files, or
-/// too little memory, is emitted as emitSystemError does.
+/// A symbol of a shared object, and the function of its objects that it is.
+struct LinkedName {
+  std::string exported, function;
+};
+
+/// A shared object of relocatable ones, which exports `names` alone. An undefined symbol is an
+/// error. Too few open files, or too little memory, is emitted as emitSystemError does.
 mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects,
+                                               llvm::ArrayRef<LinkedName> names,
                                                mlir::Location loc);
 
 } // namespace weir

@@ -75,6 +75,8 @@ FailureOr<ObjectBytes> compileToObject(ModuleOp source, const Processor &process
   for (llvm::Function &function : *module) {
     if (function.isDeclaration())
       continue;
+    if (!function.hasLocalLinkage())
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
     function.addFnAttr("target-cpu", processor.cpu);
     if (!processor.features.empty())
       function.addFnAttr("target-features", processor.features);

@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_CUDA_COMPILER_H
 
 #include "runtime/base/Error.h"
+#include "runtime/base/KernelCache.h"
 #include "runtime/cuda/Libraries.h"
 #include <span>
 #include <string>
@@ -21,10 +22,8 @@ struct Header {
   std::string name, text;
 };
 
-/// Compiles units of CUDA C++ with NVRTC, several at once. What was compiled before, by any
-/// process, is taken from a folder: $WEIR_KERNEL_CACHE, or weir/kernels in $XDG_CACHE_HOME or
-/// ~/.cache; a cache that cannot be read or written is none, nor is one that another user owns or
-/// may write to, since entries are machine code. Entries are found by what they are compiled from.
+/// Compiles units of CUDA C++ with NVRTC, several at once. What any process has compiled before is
+/// taken from the user's KernelCache.
 class Compiler {
 public:
   /// Whose text it is: this process has made it, or it is in an artifact.
@@ -44,7 +43,8 @@ public:
 private:
   Cubin compileOne(const std::string &source);
   Cubin obtain(const std::string &source);
-  std::string placeOf(const std::string &source) const;
+  /// All that the source's code depends on.
+  std::string keyOf(const std::string &source) const;
   /// The headers that the source includes, and those that they include.
   std::vector<const Header *> includedBy(const std::string &source) const;
 
@@ -52,8 +52,8 @@ private:
   const From from;
   std::vector<Header> headers;
   std::vector<std::string> options;
-  std::string cache; ///< the folder; "": there is none
-  std::string salt;  ///< what every unit depends on
+  KernelCache cache;
+  std::string salt; ///< what every unit depends on
 };
 
 /// The same for who has no exceptions, with the system's NVRTC: `failure` is what a Failure would

@@ -106,6 +106,8 @@ public:
 
 private:
   void printTo(std::vector<std::byte> &output);
+  /// What --dump-ir and --report see of the kernels; null where neither is asked for.
+  DumpKernels kernelDump();
 
   const CompileOptions &options;
   DefaultTimingManager timing; ///< prints when all that is timed is gone
@@ -129,6 +131,18 @@ Exit Compilation::elaborate() {
 }
 
 /// Fills `output` with the module's text.
+DumpKernels Compilation::kernelDump() {
+  if (!dump.enabled() && options.report.empty())
+    return nullptr;
+  return [this](llvm::StringRef phase, ModuleOp kernels, llvm::StringRef text) {
+    report.addKernels(phase, kernels);
+    if (kernels)
+      dump.write(("kernels-" + phase).str(), kernels);
+    else
+      dump.writeText(("kernels-" + phase).str(), text.str());
+  };
+}
+
 void Compilation::printTo(std::vector<std::byte> &output) {
   std::string text = printed(*module);
   auto *bytes = reinterpret_cast<const std::byte *>(text.data());
@@ -224,14 +238,7 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .afterPhase = [&](llvm::StringRef phase,
                                              ModuleOp program) { report.addPhase(phase, program); },
-                           .dumpKernels =
-                               [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
-                                 report.addKernels(step, kernels);
-                                 if (kernels)
-                                   dump.write(("kernels-" + step).str(), kernels);
-                                 else
-                                   dump.writeText(("kernels-" + step).str(), text.str());
-                               },
+                           .dumpKernels = kernelDump(),
                            .time = &total};
   // What is too large is planned in other ways from the start.
   OwningOpRef<ModuleOp> whole;
