@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-fuse --weir-lower-to-plan="target=cpu:x86-64-v3" --weir-assign-offsets --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-fuse --weir-lower-to-plan="target=cpu:x86-64-v4" --weir-assign-offsets --split-input-file %s | FileCheck %s
 
 // Parameters are updated in place: the kernel reads and writes the variable, and equal kernels are one.
 module {
