@@ -116,8 +116,6 @@ mlir::LogicalResult run(const spec::Convolution &s, plan::CallOp op, PlanInterpr
     reference::addInputGradient(of, in, w, out);
   else
     reference::addWeightGradient(of, in, w, out);
-  if (s.isPartial())
-    machine.memory.forget(op.getOperands()[3], s.tiles() * storageBytes(types[1]));
   for (int i = 0; i < 3; ++i)
     if (s.computes == written[i])
       machine.memory.store(op.getOperands()[i], types[i], tensors[i]);
@@ -145,6 +143,10 @@ mlir::LogicalResult run(const spec::Pooling &s, plan::CallOp op, PlanInterpreter
 }
 
 mlir::LogicalResult execute(plan::CallOp op, PlanInterpreter &machine) {
+  for (auto [operand, footprint] :
+       llvm::zip_equal(op.getOperands(), spec::footprints(op.getCall())))
+    if (footprint.workspace)
+      machine.memory.forget(operand, int64_t(footprint.extent()));
   return std::visit([&](const auto &spec) { return run(spec, op, machine); }, op.getCall());
 }
 

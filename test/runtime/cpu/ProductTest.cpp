@@ -62,9 +62,8 @@ static std::vector<std::byte> stored(Element element, const std::vector<float> &
   return bytes;
 }
 
-static std::vector<float> compute(const ProductSpec &s, int threads) {
+static std::vector<float> compute(const ProductSpec &s, int threads, const Data &data) {
   cpu::boundLibrary(cpuLevel());
-  Data data(s);
   cpu::ThreadPool pool(threads);
   cpu::Product product(s, threads);
   EXPECT_EQ(std::string(product.implementation()).find("ref"), std::string::npos);
@@ -90,6 +89,10 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   std::vector<double> numbers(data.c.size());
   loadNumbers(s.result, c.data(), numbers);
   return {numbers.begin(), numbers.end()};
+}
+
+static std::vector<float> compute(const ProductSpec &s, int threads) {
+  return compute(s, threads, Data(s));
 }
 
 static std::vector<float> expected(const ProductSpec &s) {
@@ -257,6 +260,31 @@ TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
     EXPECT_EQ(found[column], 2);
     EXPECT_TRUE(std::isnan(found[7 + column]));
     EXPECT_EQ(found[14 + column], 0);
+  }
+}
+
+/// In a row beyond the last whole panel, and in another block of the sum than the first.
+TEST(Product, WhatIsNotANumberStaysSoInPackedProducts) {
+  ProductSpec s = dense(1, 13, 33, 520);
+  s.kernel = spec::ProductKernel::packed;
+  s.relu = true;
+  Data data(s);
+  data.a.assign(data.a.size(), -1);
+  data.b.assign(data.b.size(), 1);
+  data.a[0 * s.k + 7] = INFINITY;
+  data.a[5 * s.k + 519] = NAN;
+  data.a[12 * s.k + 300] = NAN;
+  for (int64_t tileM : {13, 6}) {
+    s.tileM = tileM;
+    std::vector<float> c = compute(s, 2, data);
+    for (int64_t row = 0; row < s.m; ++row)
+      for (int64_t column = 0; column < s.n; ++column) {
+        float value = c[row * s.cRow + column];
+        if (row == 5 || row == 12)
+          EXPECT_TRUE(std::isnan(value)) << row << " " << column;
+        else
+          EXPECT_EQ(value, row == 0 ? INFINITY : 0) << row << " " << column;
+      }
   }
 }
 
