@@ -178,7 +178,8 @@ struct SquareByMultiplying : OpRewritePattern<PowOp> {
   }
 };
 
-/// 1 - e^x is -(e^x - 1), which keeps the digits of a small x: 1 - beta ^ t is one of these.
+/// 1 - e^x is 0 - (e^x - 1), which keeps the digits of a small x: 1 - beta ^ t is one of these. At 0
+/// it is 0, as before: -(e^x - 1) would be -0.
 struct DifferenceToOne : OpRewritePattern<SubOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SubOp op, PatternRewriter &rewriter) const override {
@@ -189,7 +190,10 @@ struct DifferenceToOne : OpRewritePattern<SubOp> {
       return failure();
     Value less =
         Expm1Op::create(rewriter, op.getLoc(), op.getType(), exp.getInput(), op.getComputeAttr());
-    rewriter.replaceOpWithNewOp<NegOp>(op, op.getType(), less, op.getComputeAttr());
+    auto type = cast<RankedTensorType>(op.getLhs().getType());
+    Value zero = ConstantOp::create(rewriter, op.getLoc(), type,
+                                    rewriter.getFloatAttr(type.getElementType(), 0));
+    rewriter.replaceOpWithNewOp<SubOp>(op, op.getType(), zero, less, op.getComputeAttr());
     return success();
   }
 };

@@ -74,11 +74,12 @@ func.func @keeps_types(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, 
   return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// 1 - e^x keeps the digits of a small x; not where e^x is used beside it, nor of another number.
+// 1 - e^x keeps the digits of a small x, and is 0 at 0, not -0; not where e^x is used beside it, nor of another number.
 // CHECK-LABEL: @differences_to_one
 func.func @differences_to_one(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-DAG: %[[LESS:.*]] = weir.expm1 %arg0 : tensor<4xf32>
-  // CHECK-DAG: %[[SHARE:.*]] = weir.neg %[[LESS]] : tensor<4xf32>
+  // CHECK-DAG: %[[ZERO:.*]] = weir.constant 0.000000e+00 : f32 -> tensor<4xf32>
+  // CHECK-DAG: %[[SHARE:.*]] = weir.sub %[[ZERO]], %[[LESS]] : tensor<4xf32>
   // CHECK-DAG: %[[USED:.*]] = weir.exp %arg0 {compute = f16} : tensor<4xf32>
   // CHECK-DAG: %[[A:.*]] = weir.sub %{{.*}}, %[[USED]] {compute = f16} : tensor<4xf32>
   // CHECK-DAG: %[[B:.*]] = weir.sub
