@@ -8,6 +8,7 @@
 #include "frontend/elaborate/Elaborator.h"
 
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/SetVector.h"
@@ -191,13 +192,18 @@ void Elaborator::warnLoss(const std::string &name, const Value &logits, const Va
   if (supposing || diagnostics.hasErrors() || !entry() || entry()->kind != EntryKind::step)
     return;
   Range range = userPlace(call);
-  if (const Tensor *tensor = logits.get<Tensor>())
-    if (const ast::CallableItem *maker = entry()->madeBy.lookup(shownBy(tensor->value));
-        maker && (maker->name.text == "softmax" || maker->name.text == "sigmoid"))
+  if (const Tensor *tensor = logits.get<Tensor>()) {
+    mlir::Value shown = shownBy(tensor->value);
+    const ast::CallableItem *maker = entry()->madeBy.lookup(shown);
+    std::string squashes = maker && maker->name.text == "softmax"                    ? "softmax"
+                           : llvm::isa_and_nonnull<SigmoidOp>(shown.getDefiningOp()) ? "sigmoid"
+                                                                                     : "";
+    if (!squashes.empty())
       diagnostics
           .warning(range, Warning::lossOfProbabilities,
-                   "`" + name + "` wants logits, and gets what `" + maker->name.text + "` gives")
-          .help("leave the `" + maker->name.text + "` out: the loss has its own");
+                   "`" + name + "` wants logits, and gets what `" + squashes + "` gives")
+          .help("leave the `" + squashes + "` out: the loss has its own");
+  }
   const Tensor *truth = labels.get<Tensor>();
   if (!truth || truth->isFloat()) // what an autoencoder is to give back is its input
     return;
