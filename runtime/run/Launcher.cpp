@@ -9,6 +9,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Disk.h"
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -125,6 +126,15 @@ uint16_t portIn(const char *name, const std::string &text) {
 /// The default of torchrun's and PyTorch's stores; the runs of one Slurm job differ.
 constexpr int64_t usualPort = 29500;
 
+/// Whether something tells this run from the others of the same launcher.
+bool isJobNamed(const Launcher &launcher, const Get &get) {
+  auto isSet = [&](const char *name) {
+    const char *value = name ? get(name) : nullptr;
+    return value && *value;
+  };
+  return isSet("WEIR_JOB_ID") || std::ranges::any_of(launcher.jobs, isSet);
+}
+
 void findPlace(Launch &launch, const Launcher &launcher, const std::string &rendezvous,
                const Get &get) {
   std::string port;
@@ -140,16 +150,20 @@ void findPlace(Launch &launch, const Launcher &launcher, const std::string &rend
     number = launcher.port;
   }
   const char *value = get(host);
-  if (!value || !*value)
-    return;
-  launch.hostWords = words(host, value);
-  launch.host = value;
-  if (std::strcmp(host, "SLURM_STEP_NODELIST") == 0)
-    launch.host = firstHost(value);
-  else
-    splitPlace(value, launch.host, port);
-  // A machine's own name leads to an address that others reach too.
   launch.beside = numberIn(launcher.beside ? get(launcher.beside) : nullptr);
+  if (!value || !*value) {
+    // All are on this machine, and nothing else tells a run from another one beside it.
+    if (launch.beside != launch.size || !isJobNamed(launcher, get))
+      return;
+    host = launcher.beside;
+    value = get(host);
+  } else if (std::strcmp(host, "SLURM_STEP_NODELIST") == 0) {
+    launch.host = firstHost(value);
+  } else {
+    splitPlace(value, launch.host, port);
+  }
+  launch.hostWords = words(host, value);
+  // A machine's own name leads to an address that others reach too.
   if (launch.beside == launch.size)
     launch.host = "127.0.0.1";
   const char *given = number ? get(number) : nullptr;

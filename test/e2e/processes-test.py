@@ -144,14 +144,22 @@ class Processes(Ranks):
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun(self):
+        """On one machine it needs no --rendezvous, and two runs at once do not meet each other."""
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
         self.weir("run", artifact, *rows, *self.options("virtual"))
-        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", BIN / "weir", "run", artifact, *rows, "--rendezvous",
-                   f"127.0.0.1:{free_port()}", *self.options("processes")]  # fmt: skip
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("OMPI_COMM_WORLD_SIZE=2 say (Open MPI)", done.stderr)
-        self.assert_same("virtual", "processes")
+        for more in (["--rendezvous", f"127.0.0.1:{free_port()}"], []):
+            folders = ["processes", "others"][: 1 if more else 2]
+            runs = []
+            for folder in folders:
+                command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", BIN / "weir", "run", artifact, *rows,
+                           *self.options(folder), *more]  # fmt: skip
+                runs.append(subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            for run, folder in zip(runs, folders):
+                _, said = run.communicate(timeout=300)
+                self.assertEqual(run.returncode, 0, said)
+                self.assertIn("OMPI_COMM_WORLD_SIZE=2 say (Open MPI)", said)
+                self.assert_same("virtual", folder)
+                shutil.rmtree(self.folder / folder)
 
     @unittest.skipUnless(shutil.which("torchrun"), "PyTorch is not installed")
     def test_torchrun(self):

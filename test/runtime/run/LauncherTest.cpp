@@ -103,6 +103,26 @@ TEST(Launcher, OpenMpi) {
   expectPlace(find(environment), 1, 2, "node1", 29501);
 }
 
+TEST(Launcher, MpirunOnOneMachineNeedsNoAddress) {
+  Environment environment{{"OMPI_COMM_WORLD_SIZE", "2"},
+                          {"OMPI_COMM_WORLD_RANK", "1"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                          {"PMIX_NAMESPACE", "1234@1"}};
+  expectPlace(find(environment), 1, 2, "127.0.0.1", 29501);
+  std::string job = find(environment)->job;
+  environment["PMIX_NAMESPACE"] = "1235@1";
+  EXPECT_NE(find(environment)->job, job);
+  expectPlace(find(environment, "10.0.0.1:4000"), 1, 2, "10.0.0.1", 4000);
+  // Another run beside it would have the same name.
+  environment.erase("PMIX_NAMESPACE");
+  expectPlace(find(environment), 1, 2, "", 0);
+  environment["WEIR_JOB_ID"] = "a";
+  expectPlace(find(environment), 1, 2, "127.0.0.1", 29501);
+  // The other is elsewhere.
+  environment["OMPI_COMM_WORLD_LOCAL_SIZE"] = "1";
+  expectPlace(find(environment), 1, 2, "", 0);
+}
+
 TEST(Launcher, Srun) {
   for (auto [list, first] : {std::pair("node[03-04,07],login", "node03"),
                              {"a1,a2", "a1"},
