@@ -70,15 +70,27 @@ FailureOr<Recomputed> Recomputed::of(ModuleOp module) {
   return result;
 }
 
-bool Recomputed::contains(Location loc) const {
+/// The path up to its last number; all of it where there is none.
+static StringRef upToNumber(StringRef path) {
+  for (StringRef around = path; !around.empty(); around = pathAround(around)) {
+    StringRef last = around.contains('.') ? around.rsplit('.').second : around;
+    if (llvm::all_of(last, llvm::isDigit))
+      return around;
+  }
+  return path;
+}
+
+std::optional<StringRef> Recomputed::startOf(Location loc) const {
+  std::optional<StringRef> outermost;
   if (empty())
-    return false;
+    return outermost;
   for (StringRef path = instancePath(loc);; path = pathAround(path)) {
     if (paths.contains(path))
-      return true;
+      outermost = path;
     if (path.empty())
-      return false;
+      break;
   }
+  return outermost ? std::optional(upToNumber(*outermost)) : std::nullopt;
 }
 
 /// The ops that what a kernel yields is computed by: fusion may have left others.
@@ -90,19 +102,21 @@ static llvm::DenseSet<Operation *> liveOps(KernelOp kernel) {
   return live;
 }
 
-bool Recomputed::contains(KernelOp kernel) const {
+std::optional<StringRef> Recomputed::startOf(KernelOp kernel) const {
+  std::optional<StringRef> first;
   if (empty())
-    return false;
+    return first;
   llvm::DenseSet<Operation *> live = liveOps(kernel);
-  bool any = false;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isa<View, ConstantOp>(op) || !live.contains(&op))
       continue;
-    if (!contains(op.getLoc()))
-      return false;
-    any = true;
+    std::optional<StringRef> start = startOf(op.getLoc());
+    if (!start)
+      return start;
+    if (!first)
+      first = start;
   }
-  return any;
+  return first;
 }
 
 } // namespace weir

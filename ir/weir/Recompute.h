@@ -18,6 +18,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <optional>
+
 namespace weir {
 
 /// Of a kernel that does what another one has done, and of the actions that it becomes in a plan.
@@ -38,11 +40,15 @@ public:
   static mlir::FailureOr<Recomputed> of(mlir::ModuleOp module);
 
   bool empty() const { return paths.empty(); }
-  /// Whether an op that stands there is in one of the blocks.
-  bool contains(mlir::Location loc) const;
-  /// Whether all that a kernel computes is: what does not compute but shows, and constants, may
-  /// come from anywhere.
-  bool contains(KernelOp kernel) const;
+
+  /// Where an op's block begins to be computed again: the block's path up to its last number,
+  /// "h.0" of "h.0.mlp", so that the blocks of one layer are computed again together, and what one
+  /// layer gives the next is kept. A block without a number begins by itself. Nothing for an op
+  /// that stands in no such block.
+  std::optional<llvm::StringRef> startOf(mlir::Location loc) const;
+  /// That of the first op that a kernel computes: what does not compute but shows, and constants,
+  /// may come from anywhere. Nothing where it computes something that stands in no such block.
+  std::optional<llvm::StringRef> startOf(KernelOp kernel) const;
 
 private:
   llvm::StringSet<> paths;

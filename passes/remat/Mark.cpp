@@ -32,8 +32,9 @@ static void markGradients(Step &step, const Action &action, KernelOp kernel) {
 
 void mark(EntryStep &entry, const Recomputed &blocks) {
   Step &step = entry.step;
+  std::vector<std::optional<StringRef>> starts(step.actions.size());
   auto isOne = [&](int tensor) { return step.tensors[tensor].isGradient; };
-  for (auto [action, maker] : llvm::zip_equal(step.actions, entry.makers)) {
+  for (auto [action, maker, begun] : llvm::zip_equal(step.actions, entry.makers, starts)) {
     auto kernel = dyn_cast_or_null<KernelOp>(maker);
     if (kernel)
       markGradients(step, action, kernel);
@@ -41,8 +42,19 @@ void mark(EntryStep &entry, const Recomputed &blocks) {
       for (int made : action.writes)
         step.tensors[made].isGradient = true;
     action.isBackward = llvm::any_of(action.writes, isOne);
-    action.marked = kernel && action.repeats && !action.isBackward && blocks.contains(kernel);
+    if (kernel && action.repeats && !action.isBackward)
+      begun = blocks.startOf(kernel);
+    action.marked = begun.has_value();
   }
+  // What one layer gives the next is where the next is computed again from.
+  std::vector<int> kept;
+  for (auto [action, begun] : llvm::zip_equal(step.actions, starts))
+    for (int read : action.marked ? ArrayRef<int>(action.reads) : ArrayRef<int>())
+      if (int maker = step.tensors[read].madeBy;
+          maker >= 0 && step.actions[maker].marked && starts[maker] != begun)
+        kept.push_back(maker);
+  for (int maker : kept)
+    step.actions[maker].marked = false;
   auto readsMarked = [&](const Action &action) {
     return action.isBackward && llvm::any_of(action.reads, [&](int read) {
              int maker = step.tensors[read].madeBy;

@@ -14,9 +14,10 @@
 namespace weir::remat {
 
 /// Says of an entry which of its tensors are gradients, or computed from them, and which actions
-/// make such; marks the actions that can be repeated, make none, and compute in the blocks alone:
-/// what does not compute but shows, and constants, may come from anywhere. Where no gradient reads
-/// what these make, none is marked.
+/// make such. Marks the actions that can be repeated, make none, and compute in the blocks alone:
+/// what does not compute but shows, and constants, may come from anywhere. An action is not marked
+/// whose result is read in blocks that begin elsewhere (Recomputed::startOf). Where no gradient
+/// reads what the marked actions make, none is marked.
 void mark(EntryStep &entry, const Recomputed &blocks);
 
 } // namespace weir::remat

@@ -25,6 +25,11 @@ class Keeping(weirtest.Test):
     def facts(self, path):
         return json.loads(self.weir("inspect", path, "--memory", "--json").stdout)
 
+    def executed(self, path):
+        """FLOPs of a step, those that are computed again included."""
+        entries = json.loads(self.weir("inspect", path, "--json").stdout)["flops"]
+        return next(entry["executed_flops"] for entry in entries if entry["entry"] == "step")
+
     def losses_of(self, path):
         self.weir("run", path, *weirtest.data(window=self.text()), "--steps", 3, "--seed", 1, "--metrics", self.folder / "m.jsonl")
         return self.losses("m.jsonl")
@@ -48,6 +53,29 @@ class Keeping(weirtest.Test):
                 self.assertEqual(whole["again"], [])
                 self.assertTrue(any(row["why"] == "the plan says so" for row in less["again"]))
                 self.assertLess(less["totals"]["kept"], whole["totals"]["kept"])
+
+    def test_layers_keep_what_they_give_each_other(self):
+        """A layer that is one block of two: each is computed again from its input, as activation checkpointing of whole layers is."""
+        text = MODEL.read_text()
+        inner = """    x = x + attention(layer_norm(x) as h[i].ln_1) as h[i].attn
+    x = x + mlp(layer_norm(x) as h[i].ln_2) as h[i].mlp
+"""
+        self.assertIn(inner, text)
+        block = """block layer(x: [b, t, width]) -> [b, t, width] {
+  x = x + attention(layer_norm(x) as ln_1) as attn
+  return x + mlp(layer_norm(x) as ln_2) as mlp
+}
+"""
+        model = self.write("m.weir", text.replace(inner, "    x = layer(x) as h[i]\n").replace("model gpt(", block + "model gpt("))
+        path, _ = self.compile(model)
+        whole, losses = self.facts(path), self.losses_of(path)
+        before = self.executed(path)
+        path, _ = self.compile(model, "--recompute", "h.*")
+        less = self.facts(path)
+        self.assertEqual(self.losses_of(path), losses)
+        self.assertLess(less["scratch"], 0.55 * whole["scratch"])
+        self.assertGreater(self.executed(path), 1.15 * before)
+        self.assertLess(self.executed(path), 1.35 * before)
 
     def test_marks_and_a_budget(self):
         path, _ = self.compile(MODEL)
