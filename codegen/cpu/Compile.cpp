@@ -74,6 +74,7 @@ LogicalResult toVectors(ModuleOp module, const Processor &processor) {
 }
 
 LogicalResult toLLVM(ModuleOp module) {
+  outlineMath(module);
   approximateMath(module);
   compareMagnitudes(module);
   expandSmallFloats(module, /*halves=*/false);
@@ -102,6 +103,16 @@ void take(SymbolTable &functions, const KernelFamily &family, Part &part) {
       if (family.isShared() && functions.lookup(from.symbol + launch.suffix))
         move(from.symbol + launch.suffix, to.symbol + launch.suffix);
   }
+  // Private functions are each one kernel's, and stand behind it.
+  SmallVector<Operation *> called;
+  part.module->walk([&](LLVM::CallOp call) {
+    if (Operation *function = call.getCallee() ? functions.lookup(*call.getCallee()) : nullptr;
+        function && function->getBlock() != part.module->getBody() &&
+        !llvm::is_contained(called, function))
+      called.push_back(function);
+  });
+  for (Operation *function : called)
+    function->moveBefore(part.module->getBody(), part.module->getBody()->end());
   SymbolTable table(*part.module);
   for (auto &[function, name] : moved)
     (void)table.rename(function, name);

@@ -40,7 +40,14 @@ LogicalResult lowerToLLVM(ModuleOp module) {
   passes.addPass(createUBToLLVMConversionPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCSEPass());
-  return passes.run(module);
+  if (failed(passes.run(module)))
+    return failure();
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isPrivate()) {
+      function.setLinkage(LLVM::Linkage::Internal);
+      function.setNoInline(true);
+    }
+  return success();
 }
 
 } // namespace weir

@@ -21,7 +21,11 @@ using ObjectBytes = llvm::SmallVector<char, 0>;
 /// a maximum that keeps NaN.
 void compareMagnitudes(mlir::ModuleOp module);
 
-/// To the LLVM dialect.
+/// Makes a private function, behind each kernel, of an elementary function that the kernel computes
+/// many times: a long chain compiles in less time. Results keep their bits.
+void outlineMath(mlir::ModuleOp module);
+
+/// To the LLVM dialect. Private functions are never inlined.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
 /// Adds a family's members to a module of the LLVM dialect, each behind the function that it calls.
