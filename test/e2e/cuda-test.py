@@ -69,9 +69,9 @@ class Cuda(emulated.Test):
     @weirtest.takes(60)
     @weirtest.each(("cuda", "cuda+none"))
     def test_random_programs(self, target):
-        done = self.run_tool("weir-smith", "--target", target, "--device", "emulated", "--seed", 900000, "--count", 30, "--jobs", 1,
+        done = self.run_tool("weir-smith", "--target", target, "--device", "emulated", "--seed", 900000, "--count", 15, "--jobs", 1,
                              env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip
-        self.assertRegex(done.stdout, r"30 programs")
+        self.assertRegex(done.stdout, r"15 programs")
 
 
 if __name__ == "__main__":
