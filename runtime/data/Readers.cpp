@@ -125,32 +125,47 @@ bool isPrintable(std::string_view text) {
       text, [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t'; });
 }
 
-/// The type of tokens in more than two bytes each, "" where they are of two: the upper halves are
-/// 0 nearly all, less than 16 with a vocabulary above 65536, and all ones in negative numbers.
+/// The type to suggest where tokens seem to have more than two bytes each, "" where they have two.
+///
+/// A number of 32 bits is a pair of 16-bit halves, the lower one first. With a vocabulary of up to
+/// a million its upper half is below 16, or all ones in a negative number, such as the -100 of
+/// labels that do not count. Tokens of two bytes are alike at even and odd places, so their odd
+/// ones are all as small only with a vocabulary as small. Three kinds of pairs tell the two apart:
+/// - spread, whose lower half is large: those of wider tokens nearly all;
+/// - extended, a small number whose upper half repeats its sign;
+/// - mixed, a small lower half with any other upper one: those of a small vocabulary of two-byte
+///   tokens nearly all.
+/// Where all are extended, both may be meant, and it is refused too; but zeros are zeros.
 const char *widerTokens(Bytes bytes) {
-  constexpr size_t least = 4, most = 1 << 16;
+  constexpr size_t least = 4, most = 1 << 15; // pairs
   constexpr uint16_t largest = 15, negative = 0xffff;
-  size_t count = std::min(bytes.size() / 2, most) / 4 * 4;
-  if (count < 2 * least)
+  struct Pair {
+    uint16_t lower, upper;
+  };
+  if (bytes.size() % sizeof(Pair) != 0 || bytes.size() < least * sizeof(Pair))
     return "";
-  size_t low = 0, middle = 0, high = 0;
-  for (size_t i = 0; i < count; ++i) {
-    uint16_t token;
-    std::memcpy(&token, bytes.data() + 2 * i, sizeof token);
-    if (i % 2 == 0) {
-      low += i % 4 == 0 && token != 0;
-      middle += i % 4 == 2 && token != 0;
-    } else if (token > largest && token != negative) {
+  auto isSmall = [](uint16_t half) { return half <= largest || half == negative; };
+  auto signOf = [](uint16_t half) { return half == negative ? negative : uint16_t(0); };
+  size_t pairs = std::min(bytes.size() / sizeof(Pair), most), spread = 0, mixed = 0;
+  bool areZero = true, anyNegative = false;
+  bool areLong = bytes.size() % (2 * sizeof(Pair)) == 0; // every second pair repeats a sign
+  Pair before{};
+  for (size_t i = 0; i < pairs; ++i) {
+    Pair pair;
+    std::memcpy(&pair, bytes.data() + i * sizeof pair, sizeof pair);
+    if (!isSmall(pair.upper))
       return "";
-    } else {
-      high += token != 0;
-    }
+    spread += !isSmall(pair.lower);
+    mixed += isSmall(pair.lower) && pair.upper != signOf(pair.lower);
+    areZero &= pair.lower == 0 && pair.upper == 0;
+    anyNegative |= pair.upper == negative;
+    if (i % 2 == 1)
+      areLong &= pair.lower == signOf(before.upper) && pair.upper == pair.lower;
+    before = pair;
   }
-  // Small tokens of two bytes, or zeros, whatever they are.
-  if (high > count / 2 / 4 || low + middle == 0)
+  if (areZero || (mixed > 0 && mixed >= spread))
     return "";
-  bool isLong = middle == 0 && bytes.size() % sizeof(int64_t) == 0;
-  return isLong ? "i64" : bytes.size() % sizeof(int32_t) == 0 ? "u32" : "";
+  return areLong ? "i64" : anyNegative ? "i32" : "u32";
 }
 
 /// nanoGPT's files have no header: what they could be as well is looked at.
@@ -160,8 +175,8 @@ void requireTokens(const Candidate &file) {
                       "text:",
                       file.path, " or u16:", file.path);
   if (std::string type = widerTokens(file.bytes); !type.empty())
-    throw file.refuse("as nanoGPT's tokens of two bytes, every second one would be 0 or nearly: it "
-                      "has ",
+    throw file.refuse("as nanoGPT's tokens of two bytes, every second one would be below 16 or all "
+                      "ones: it seems to have ",
                       type == "i64" ? "64" : "32", " bits for each; say which: ", type, ":",
                       file.path, " or u16:", file.path);
 }

@@ -226,26 +226,70 @@ TEST_F(Readers, TheFormatBeforeThePathCounts) {
     EXPECT_EQ(unknownFormat(location), "");
 }
 
-TEST_F(Readers, WiderTokensAreNotTakenForTwoBytes) {
-  std::string two, four, large, negative, eight, small, zeros;
+namespace {
+
+/// `count` tokens, each the type's, of what `next` makes of a number from 0 to 32767.
+template <typename Token, typename Next> std::string tokensOf(size_t count, Next next) {
+  std::string bytes;
   uint32_t state = 1;
-  for (int i = 0; i < 500; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     state = state * 1664525 + 1013904223;
-    uint32_t token = state >> 16 & 0x7fff;
-    two += raw(static_cast<uint16_t>(token));
-    small += raw(static_cast<uint16_t>(token % 9));
-    four += raw(token);
-    large += raw(i % 50 ? token : token + 100000);
-    negative += raw(i % 50 ? static_cast<int32_t>(token) : -100);
-    eight += raw(static_cast<int64_t>(token));
-    zeros += raw(uint16_t{0});
+    bytes += raw(static_cast<Token>(next(int64_t(state >> 16 & 0x7fff), i)));
   }
-  for (const std::string &tokens : {two, small, zeros})
-    EXPECT_EQ(open("a.bin", tokens).format, "nanogpt");
-  for (const std::string &tokens : {four, large, negative})
-    EXPECT_TRUE(
-        says(refused("a.bin", tokens), {"it has 32 bits for each; say which: u32:", "or u16:"}));
-  EXPECT_TRUE(says(refused("a.bin", eight), {"it has 64 bits for each; say which: i64:"}));
+  return bytes;
+}
+
+} // namespace
+
+TEST_F(Readers, TokensOfTwoBytes) {
+  for (int64_t vocabulary : {50257, 32768, 256, 65, 17, 16, 8, 2}) {
+    auto next = [&](int64_t number, size_t) { return number * vocabulary / 32768; };
+    for (size_t count : {5000, 100000, 64})
+      EXPECT_EQ(open("a.bin", tokensOf<uint16_t>(count, next)).format, "nanogpt")
+          << vocabulary << " " << count;
+  }
+  for (int64_t constant : {0, 1, 15, 16, 300, 50256}) {
+    auto next = [&](int64_t, size_t) { return constant; };
+    EXPECT_EQ(open("a.bin", tokensOf<uint16_t>(500, next)).format, "nanogpt") << constant;
+  }
+  // Small tokens with one that is large, or all ones, between them; an odd number of any.
+  auto rare = [](int64_t number, size_t i) { return i == 40 ? 500 : number % 8; };
+  EXPECT_EQ(open("a.bin", tokensOf<uint16_t>(500, rare)).format, "nanogpt");
+  auto marked = [](int64_t number, size_t i) { return i % 10 ? number % 8 : 0xffff; };
+  EXPECT_EQ(open("a.bin", tokensOf<uint16_t>(500, marked)).format, "nanogpt");
+  auto alternating = [](int64_t number, size_t i) { return i % 2 ? 0 : number; };
+  EXPECT_EQ(open("a.bin", tokensOf<uint16_t>(501, alternating)).format, "nanogpt");
+}
+
+TEST_F(Readers, WiderTokensAreNotTakenForTwoBytes) {
+  auto refusedAs = [&](const std::string &type, const std::string &tokens) {
+    EXPECT_TRUE(says(refused("a.bin", tokens),
+                     {"it seems to have " + std::string(type == "i64" ? "64" : "32") +
+                          " bits for each; say which: " + type + ":",
+                      "or u16:"}))
+        << type;
+  };
+  // All tokens above 65536, some of them, and none; labels that do not count; small vocabularies.
+  auto above = [](int64_t number, size_t) { return 99000 + number * 52000 / 32768; };
+  auto some = [](int64_t number, size_t i) { return i % 50 ? number : number + 100000; };
+  auto below = [](int64_t number, size_t) { return number; };
+  auto labels = [](int64_t number, size_t i) { return i % 50 ? number : -100; };
+  auto few = [](int64_t number, size_t) { return 1 + number % 7; };
+  auto fewLabels = [](int64_t number, size_t i) { return i % 50 ? number % 8 : -1; };
+  for (size_t count : {5000, 70000}) {
+    refusedAs("u32", tokensOf<uint32_t>(count, above));
+    refusedAs("u32", tokensOf<uint32_t>(count, some));
+    refusedAs("u32", tokensOf<uint32_t>(count, below));
+    refusedAs("u32", tokensOf<uint32_t>(count, few));
+    refusedAs("i32", tokensOf<int32_t>(count, labels));
+    refusedAs("i32", tokensOf<int32_t>(count, fewLabels));
+    refusedAs("i64", tokensOf<int64_t>(count, above));
+    refusedAs("i64", tokensOf<int64_t>(count, some));
+    refusedAs("i64", tokensOf<int64_t>(count, below));
+    refusedAs("i64", tokensOf<int64_t>(count, labels));
+    refusedAs("i64", tokensOf<int64_t>(count, few));
+    refusedAs("i64", tokensOf<int64_t>(count, fewLabels));
+  }
   EXPECT_TRUE(says(refused("a.bin", "To be, or not to be, that is the question:\n"),
                    {"is called .bin", "but is a text; say which: text:"}));
 }
