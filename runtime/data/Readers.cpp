@@ -193,22 +193,41 @@ bool isOfNumbers(std::string_view text) {
   return any && text.find_first_of(",;\t \n") != text.npos;
 }
 
-/// Whether the first line that has something is an object or a list of JSON, or all of it.
-bool isJson(std::string_view text) {
+/// Whether all that there is of the text is JSON, whose rest may be missing.
+bool beginsAsJson(std::string_view text) {
+  auto keepNothing = [](int, nlohmann::json::parse_event_t, nlohmann::json &) { return false; };
+  try {
+    [[maybe_unused]] auto nothing = nlohmann::json::parse(text, keepNothing);
+    return true;
+  } catch (const nlohmann::json::parse_error &error) {
+    return error.byte > text.size(); // the end was not expected
+  } catch (const nlohmann::json::exception &) {
+    return false; // a number that no f64 holds
+  }
+}
+
+/// Whether the first line that has something is an object or a list of JSON, or all of the text is
+/// one; of a text that is cut off, up to there.
+bool isJson(std::string_view text, bool isCut) {
   size_t first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos || (text[first] != '{' && text[first] != '['))
     return false;
-  return nlohmann::json::accept(text.substr(first, text.find('\n', first) - first)) ||
-         nlohmann::json::accept(text);
+  text.remove_prefix(first);
+  if (nlohmann::json::accept(text.substr(0, text.find('\n'))))
+    return true;
+  return isCut ? beginsAsJson(text) : nlohmann::json::accept(text);
 }
 
 /// A table or records would be read as their characters, which is hardly meant.
 void requireProse(const Candidate &file) {
   std::string_view text = file.head();
+  bool isCut = text.size() < file.bytes.size();
+  if (constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF"; text.starts_with(byteOrderMark))
+    text.remove_prefix(byteOrderMark.size());
   const char *what = file.ends({".csv", ".tsv"})                           ? "is a table"
                      : file.ends({".json", ".jsonl", ".ndjson", ".ipynb"}) ? "is JSON"
                      : isOfNumbers(text)                                   ? "is a text of numbers"
-                     : isJson(text)                                        ? "is JSON"
+                     : isJson(text, isCut)                                 ? "is JSON"
                                                                            : nullptr;
   if (what)
     throw file.refuse(what,

@@ -358,6 +358,47 @@ TEST_F(Readers, TablesAreNoTexts) {
     EXPECT_EQ(open("prose.txt", text).format, "text") << text;
 }
 
+/// What is looked at ends somewhere within a long file, in the middle of whatever is there.
+TEST_F(Readers, LongJsonIsNoText) {
+  const std::string value = R"("a \"quoted\" text, hällo \u00e4")";
+  std::string line, lines, numbers;
+  for (int i = 0; i < 4000; ++i) {
+    std::string key = "\"key" + std::to_string(i) + "\": ";
+    line += key + "[" + value + ", -12.5e3, true, null, {}], ";
+    lines += "  " + key + "{\n    \"text\": " + value + ",\n    \"n\": 12.25\n  },\n";
+    numbers += "[" + std::to_string(i) + ", 0.125],\n";
+  }
+  line += "\"last\": 1";
+  ASSERT_GT(line.size(), size_t{2} << 16);
+  std::string long1 = "{\"text\": \"" + std::string(100000, 'x') + "\"}\n{\"text\": \"y\"}\n";
+  // Wherever the cut is: in a string, an escape, a character of two bytes, a number or a word.
+  for (size_t shift = 0; shift < 100; ++shift) {
+    std::string before(shift, ' ');
+    for (const std::string &json :
+         {before + "{" + line + "}", before + "{\n" + lines + "  \"last\": 1\n}\n"})
+      EXPECT_TRUE(says(refused("long.txt", json), {"is JSON, which would be read"})) << shift;
+  }
+  for (const std::string &json :
+       {"[\n" + numbers + "[7, \"x\"]]", "[{" + line + "}]", long1, "\xEF\xBB\xBF{" + line + "}"})
+    EXPECT_TRUE(says(refused("long", json), {"is JSON, which would be read"})) << json.substr(0, 9);
+  // What is no JSON within what is looked at, and what is none at its end although it is short.
+  std::string prose;
+  for (int i = 0; i < 4000; ++i)
+    prose += "To be, or not to be: that is the question.\n";
+  for (const std::string &text :
+       {prose, "[ACT I]\n" + prose, "{ what }\n" + prose, "\"" + prose, "12 " + prose,
+        "[\"" + prose, "{\"text\": " + prose, "[1, 2, " + prose, std::string("{\"cut\": [1, 2"),
+        std::string("[\"cut"), "{" + line.substr(0, 60000) + "} and more " + prose})
+    EXPECT_EQ(open("prose.txt", text).format, "text") << text.substr(0, 20);
+}
+
+TEST_F(Readers, AByteOrderMarkHidesNoTable) {
+  EXPECT_TRUE(says(refused("a.txt", "\xEF\xBB\xBF{\"a\": 1}\n"), {"is JSON"}));
+  EXPECT_TRUE(says(refused("a.txt", "\xEF\xBB\xBF"
+                                    "1,2\n3,4\n"),
+                   {"is a text of numbers"}));
+}
+
 TEST_F(Readers, AByteOrderMarkIsNoCharacter) {
   Array array = open("a.txt", "\xEF\xBB\xBF"
                               "ab");
