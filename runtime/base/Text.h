@@ -35,6 +35,15 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   return out.str();
 }
 
+/// The text with the letters of ASCII in lower case, as endings of files are compared.
+inline std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char &c : lower)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
 /// What stands between the separators, be it nothing: one part more than there are of these.
 inline std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts(1);

@@ -95,7 +95,7 @@ const DataFormat *formatOf(const std::string &location) {
 
 /// A file as it is looked at.
 struct Candidate {
-  std::string path, name; ///< the latter without folders
+  std::string path, name; ///< the latter without folders, in lower case
   Bytes bytes;
 
   bool ends(std::initializer_list<std::string_view> endings) const {
@@ -321,7 +321,7 @@ Array openSource(const std::string &location, const Vocabulary *vocabulary) {
   if (bytes.empty())
     throw Failure(Exit::data, path + ": the file is empty");
   if (!format)
-    format = &recognize({path, std::filesystem::path(path).filename().string(), bytes});
+    format = &recognize({path, lowerCase(std::filesystem::path(path).filename().string()), bytes});
   format->read(array, bytes, vocabulary);
   file->requireIntact();
   return array;

@@ -21,7 +21,7 @@ std::string wrongEnding(const std::string &option, const std::string &path,
       ".bin",  ".ckpt", ".csv",  ".gz",   ".h5",      ".html", ".json", ".jsonl", ".mlir",
       ".npy",  ".npz",  ".onnx", ".pkl",  ".parquet", ".pt",   ".pth",  ".py",    ".safetensors",
       ".toml", ".tsv",  ".txt",  ".weir", ".weirx",   ".xml",  ".yaml", ".yml",   ".zip"};
-  std::string found = std::filesystem::path(path).extension().string();
+  std::string found = lowerCase(std::filesystem::path(path).extension().string());
   if (found == ending || std::ranges::find(known, found) == std::end(known))
     return "";
   return concat("warning: ", option, " ", path, ": is written as ", ending,

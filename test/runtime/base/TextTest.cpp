@@ -52,6 +52,11 @@ TEST(NearestName, TakesNoTimeOverNamesThatNobodyTypes) {
   EXPECT_EQ(nearestName("layer.0.w", std::vector<std::string>(1 << 10, endless)), "");
 }
 
+TEST(Text, LowerCaseIsOfAsciiAlone) {
+  EXPECT_EQ(lowerCase("A_Z.NPY09"), "a_z.npy09");
+  EXPECT_EQ(lowerCase("\xC3\x84.Pt[@"), "\xC3\x84.pt[@");
+}
+
 TEST(Text, NoNumberHasASign) {
   EXPECT_EQ(concat("loss ", -std::nan(""), ", ", -std::nanf(""), ", ", -HUGE_VAL),
             "loss nan, nan, -inf");

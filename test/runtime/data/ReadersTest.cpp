@@ -358,6 +358,15 @@ TEST_F(Readers, TablesAreNoTexts) {
     EXPECT_EQ(open("prose.txt", text).format, "text") << text;
 }
 
+TEST_F(Readers, EndingsInCapitals) {
+  EXPECT_TRUE(says(refused("DATA.CSV", "label,text\n1,hello\n"), {"DATA.CSV: is a table"}));
+  EXPECT_TRUE(says(refused("Data.Json", "\"x\""), {"Data.Json: is JSON"}));
+  EXPECT_TRUE(says(refused("A.NPY", "text"), {"A.NPY"}));
+  EXPECT_EQ(open("TRAIN.BIN", raw(uint16_t{5}) + raw(uint16_t{50000})).format, "nanogpt");
+  EXPECT_EQ(open("B.Bin", llmc(20240520, 1, 1, raw(uint16_t{7}))).format, "llm.c");
+  EXPECT_TRUE(says(refused("T10K.IDX3-UBYTE", "text, in truth"), {"two zero bytes"}));
+}
+
 /// What is looked at ends somewhere within a long file, in the middle of whatever is there.
 TEST_F(Readers, LongJsonIsNoText) {
   const std::string value = R"("a \"quoted\" text, hällo \u00e4")";

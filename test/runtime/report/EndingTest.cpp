@@ -16,7 +16,10 @@ TEST(Ending, SaysWhatAFileIsThatIsCalledOtherwise) {
             "warning: -o a.b/out.csv: is written as .npy, whatever its ending");
   EXPECT_EQ(wrongEnding("--metrics", "m.json", ".jsonl"),
             "warning: --metrics m.json: is written as .jsonl, whatever its ending");
-  for (const char *path : {"out.npy", "out", "a.csv/out", "run.3", "/dev/stdout", "-", ".csv", ""})
+  EXPECT_EQ(wrongEnding("-o", "OUT.Pt", ".npy"),
+            "warning: -o OUT.Pt: is written as .npy, whatever its ending");
+  for (const char *path :
+       {"out.npy", "OUT.NPY", "out", "a.csv/out", "run.3", "/dev/stdout", "-", ".csv", ""})
     EXPECT_EQ(wrongEnding("-o", path, ".npy"), "") << path;
 }
 
