@@ -22,7 +22,7 @@ using Kind = Message::Kind;
 using std::chrono::seconds;
 
 /// Grows with every change of what is said.
-constexpr uint32_t protocol = 2;
+constexpr uint32_t protocol = 3;
 /// For a stranger to say who it is.
 constexpr seconds toProve(5);
 /// Where nothing answers at all.
@@ -56,11 +56,14 @@ std::string proof(const Meeting &meeting, const LinksPlugin &crypto, const Messa
                                   challenge, lastOf(hello), " ", hello.text));
 }
 
+/// What proves that an answer to a hello comes from rank 0: a welcome, or a refusal and its words.
 std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const Message &hello,
-                        const std::string &challenge) {
-  return meeting.secret.empty() ? ""
-                                : crypto.hmac(meeting.secret, concat("weir door ", hello.rank, " ",
-                                                                     challenge, hello.nonce));
+                        const std::string &challenge, const Message &answer) {
+  return meeting.secret.empty()
+             ? ""
+             : crypto.hmac(meeting.secret,
+                           concat("weir door ", hello.rank, " ", challenge, hello.nonce, " ",
+                                  int(answer.kind), " ", answer.status, " ", answer.text));
 }
 
 } // namespace
@@ -116,21 +119,25 @@ bool Door::hear(Visitor &visitor, const Message &hello,
     visitor.channel->put({.kind = Kind::refused, .status = uint32_t(exit), .text = why});
     return true;
   };
+  auto answer = [&](Message message) {
+    message.code = proofOfDoor(meeting, crypto, hello, visitor.nonce, message);
+    visitor.channel->put(message);
+    return true;
+  };
   if (hello.kind != Kind::hello || hello.status != protocol || hello.text != meeting.job)
     return refuse(Exit::ok, "this is another job");
   if (!isSame(hello.code, proof(meeting, crypto, hello, visitor.nonce)))
     return refuse(Exit::usage, "the secret is another one than rank 0's (WEIR_JOB_SECRET_FILE)");
   if (hello.size != meeting.size || hello.rank == 0 || hello.rank >= meeting.size)
-    return refuse(Exit::usage, concat("this is rank ", hello.rank, " of ", hello.size,
-                                      ", and rank 0 is one of ", meeting.size));
+    return answer({.kind = Kind::refused,
+                   .status = uint32_t(Exit::usage),
+                   .text = concat("this is rank ", hello.rank, " of ", hello.size,
+                                  ", and rank 0 is one of ", meeting.size)});
   newest = std::max(newest, lastOf(hello));
-  if (here.contains(hello.rank)) {
-    visitor.channel->put(answerAgain(hello.rank, lastOf(hello)));
-    return true;
-  }
+  if (here.contains(hello.rank))
+    return answer(answerAgain(hello.rank, lastOf(hello)));
   visitor.channel->trust();
-  visitor.channel->put(
-      {.kind = Kind::welcome, .code = proofOfDoor(meeting, crypto, hello, visitor.nonce)});
+  answer({.kind = Kind::welcome});
   here[hello.rank] = true;
   admitted[hello.rank] = std::move(visitor.channel);
   return true;
@@ -179,6 +186,24 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
 
 namespace {
 
+/// That who answers will not have this rank, or is not rank 0.
+struct Refusal {
+  Exit exit;
+  std::string words;
+  bool isProved; ///< by who knows the secret, where there is one
+};
+
+/// What a rank has been told.
+struct Heard {
+  std::string later;              ///< why rank 0 does not take it yet, or ""
+  std::optional<Refusal> refusal; ///< of the last round; a proved one before others
+
+  void refused(Refusal one) {
+    if (!refusal || (one.isProved && !refusal->isProved))
+      refusal = std::move(one);
+  }
+};
+
 /// A rank's try at one place where rank 0 may be.
 class Visit {
 public:
@@ -204,16 +229,16 @@ public:
       return {channel->socket(), short(POLLIN | (channel->isSending() ? POLLOUT : 0)), 0};
     return {connecting, POLLOUT, 0};
   }
-  /// Does what there is to do; `events` are what has come of what was awaited. `said` becomes why
-  /// rank 0 does not take this rank yet. Throws Failure where it never will.
-  State goOn(short events, std::string &said) {
+  /// Does what there is to do; `events` are what has come of what was awaited. A refusal ends this
+  /// visit alone: rank 0 may be at another port.
+  State goOn(short events, Heard &heard) {
     if (!channel && connecting >= 0 && events)
-      connected(said);
+      connected(heard);
     if (!channel)
       return connecting < 0 || Clock::now() > until ? State::isOver : State::goesOn;
     bool isOpen = channel->move();
     while (auto message = channel->take())
-      if (State state = hear(*message, said); state != State::goesOn)
+      if (State state = hear(*message, heard); state != State::goesOn)
         return state;
     return isOpen && Clock::now() <= until ? State::goesOn : State::isOver;
   }
@@ -227,14 +252,14 @@ public:
 private:
   std::string place() const { return endpoint.place(port); }
 
-  void connected(std::string &said) {
+  void connected(Heard &heard) {
     int error = 0, socket = std::exchange(connecting, -1);
     socklen_t size = sizeof error;
     getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
     std::optional<uid_t> stranger = error ? std::nullopt : endpoint.stranger(socket);
     if (stranger)
-      said = concat(": who listens at ", place(), " is a process of another user (uid ", *stranger,
-                    "), and not rank 0");
+      heard.later = concat(": who listens at ", place(), " is a process of another user (uid ",
+                           *stranger, "), and not rank 0");
     if (error || stranger) {
       close(socket);
       return;
@@ -243,7 +268,7 @@ private:
     until = Clock::now() + toProve;
   }
 
-  State hear(const Message &message, std::string &said) {
+  State hear(const Message &message, Heard &heard) {
     if (hello.nonce.empty()) {
       if (message.kind != Kind::challenge)
         return State::isOver;
@@ -260,23 +285,27 @@ private:
       until = Clock::now() + toProve;
       return State::goesOn;
     }
-    if (message.kind == Kind::refused && message.status == uint32_t(later)) {
-      said = concat(", which says at ", place(), ": ", message.text);
-      return State::isOver;
-    }
-    if (message.kind == Kind::refused && message.status != uint32_t(Exit::ok)) {
-      std::string words =
-          concat("rank 0 at ", place(), " refuses rank ", meeting.rank, ": ", message.text);
-      if (message.status == uint32_t(Exit::peer))
-        throw NotMet(Exit::peer, words);
-      throw Failure(Exit::usage, words);
-    }
-    if (message.kind != Kind::welcome)
-      return State::isOver;
-    if (!isSame(message.code, proofOfDoor(meeting, crypto, hello, challenge)))
-      throw Failure(Exit::usage, concat("who listens at ", place(),
-                                        " does not know the job's secret, and is not rank 0"));
-    return State::isWelcome;
+    bool isProved = isSame(message.code, proofOfDoor(meeting, crypto, hello, challenge, message));
+    if (message.kind == Kind::refused)
+      refused(message, isProved, heard);
+    else if (message.kind == Kind::welcome && isProved)
+      return State::isWelcome;
+    else if (message.kind == Kind::welcome)
+      heard.refused(
+          {Exit::usage,
+           concat("who listens at ", place(), " does not know the job's secret, and is not rank 0"),
+           false});
+    return State::isOver;
+  }
+
+  void refused(const Message &message, bool isProved, Heard &heard) {
+    if (message.status == uint32_t(later))
+      heard.later = concat(", which says at ", place(), ": ", message.text);
+    else if (message.status != uint32_t(Exit::ok))
+      heard.refused({message.status == uint32_t(Exit::peer) ? Exit::peer : Exit::usage,
+                     concat(isProved ? "rank 0 at " : "who listens at ", place(), " refuses rank ",
+                            meeting.rank, ": ", message.text),
+                     isProved});
   }
 
   const Meeting &meeting;
@@ -292,7 +321,7 @@ private:
 
 /// Goes on with all of them side by side. Nothing where none is welcome until then.
 std::optional<Entered> firstWelcome(std::vector<Visit> &visits, Clock::time_point until,
-                                    std::string &said) {
+                                    Heard &heard) {
   while (!visits.empty() && Clock::now() < until) {
     std::vector<pollfd> files;
     for (const Visit &visit : visits)
@@ -300,7 +329,7 @@ std::optional<Entered> firstWelcome(std::vector<Visit> &visits, Clock::time_poin
     poll(files.data(), files.size(), 100);
     std::vector<Visit> left;
     for (size_t i = 0; i < visits.size(); ++i) {
-      Visit::State state = visits[i].goOn(files[i].revents, said);
+      Visit::State state = visits[i].goOn(files[i].revents, heard);
       if (state == Visit::State::isWelcome)
         return visits[i].entered();
       if (state == Visit::State::goesOn)
@@ -311,12 +340,18 @@ std::optional<Entered> firstWelcome(std::vector<Visit> &visits, Clock::time_poin
   return std::nullopt;
 }
 
+[[noreturn]] void fail(const Refusal &refusal) {
+  if (refusal.exit == Exit::peer)
+    throw NotMet(refusal.exit, refusal.words);
+  throw Failure(refusal.exit, refusal.words);
+}
+
 } // namespace
 
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
-  const auto until = Clock::now() + meeting.patience;
+  const auto began = Clock::now(), until = began + meeting.patience;
   std::vector<Endpoint> endpoints;
-  std::string said;
+  Heard heard;
   do {
     try {
       if (endpoints.empty() || meeting.last)
@@ -331,17 +366,26 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
       continue;
     }
     // Side by side: what is silent keeps nobody from the one that answers.
+    heard.refusal.reset();
     std::vector<Visit> visits;
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port)
       for (const Endpoint &endpoint : endpoints)
         if (Visit visit(meeting, crypto, endpoint, uint16_t(port)); visit.isUnderWay())
           visits.push_back(std::move(visit));
-    if (std::optional<Entered> entered = firstWelcome(visits, until, said))
+    if (std::optional<Entered> entered = firstWelcome(visits, until, heard))
       return std::move(*entered);
+    // Rank 0's own refusal ends this rank at once. Anybody who listens at one of the ports can send
+    // one without proof, be it rank 0 with another secret: it counts once rank 0 has had the time
+    // to begin. A rank that has met rank 0 before knows the right secret, and looks on.
+    if (heard.refusal &&
+        (heard.refusal->isProved || (!meeting.last && Clock::now() > began + meeting.lateness)))
+      fail(*heard.refusal);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
-  if (!said.empty())
-    throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", said));
+  if (heard.refusal)
+    fail(*heard.refusal);
+  if (!heard.later.empty())
+    throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", heard.later));
   throw NotMet(Exit::peer,
                concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
                       endpoints.empty() ? concat(meeting.host, ":", meeting.port)

@@ -9,7 +9,11 @@
 // listens at a port may be of another job, or no program of ours. Both ends prove that they know
 // the job's secret, where there is one, and neither sends it. Other addresses than this machine's
 // own want one, or the word that everybody on the network may be trusted; on this machine ranks
-// talk to processes of their own user alone (Endpoint.h). A rank tries all ports side by side.
+// talk to processes of their own user alone (Endpoint.h). A rank tries all ports side by side. A
+// refusal ends the visit to one port: it ends the rank only where none of the ports has welcomed
+// it, and then at once if rank 0 has proved that it knows the secret, else after a while. (The
+// proof binds no connection: a program that passes it on takes rank 0's place all the same.
+// docs/decisions/0055 says what would keep it out.)
 //
 // Each time that all have met is a generation of the run. Who comes says of which one it was last.
 // The door stays as long as a generation does, for those who come again: who was of this one has
@@ -47,6 +51,8 @@ struct Meeting {
   int64_t beside = 0; ///< how many of the ranks are said to be on this machine; 0: nobody says
   int64_t last = 0;   ///< the generation that this process, or the one before it, was of; 0: none
   std::chrono::milliseconds patience = std::chrono::minutes(5); ///< with who has not come yet
+  /// How much later rank 0 may begin to listen, where another one refuses this rank meanwhile.
+  std::chrono::milliseconds lateness = std::chrono::seconds(10);
 };
 
 /// That the others are not met, which trying again does not mend: some have not come in the time
@@ -112,7 +118,8 @@ struct Entered {
   std::string address;              ///< this process's own, towards rank 0
 };
 
-/// Looks for rank 0. Throws Failure: Exit::usage as above, and where rank 0 will not have this one;
+/// Looks for rank 0. Throws Failure: Exit::usage as above, and where who answers will not have this
+/// one, or does not know the secret, and no other port welcomes it;
 /// NotMet where it does not answer in time, or goes on without this one.
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto);
 

@@ -15,6 +15,7 @@
 #include "runtime/collectives/Agree.h"
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/collectives/Plugin.h"
+#include "test/runtime/collectives/FreePort.h"
 #include <arpa/inet.h>
 #include <atomic>
 #include <csignal>
@@ -30,19 +31,6 @@ using namespace weir::collectives;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// A port that is free, with some behind it most likely.
-uint16_t freePort() {
-  int file = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(file, reinterpret_cast<sockaddr *>(&address), size), 0);
-  EXPECT_EQ(getsockname(file, reinterpret_cast<sockaddr *>(&address), &size), 0);
-  close(file);
-  return std::min<uint16_t>(ntohs(address.sin_port), 60000);
-}
 
 Processes::Settings settings(int64_t rank, int64_t size, uint16_t port) {
   Processes::Settings settings;
@@ -398,6 +386,7 @@ TEST(Processes, ASecretIsShared) {
       [](Processes::Settings &own) {
         own.meeting.secret = own.meeting.rank ? "another one, as long" : "sixteen letters!";
         own.meeting.patience = 3s;
+        own.meeting.lateness = 1s;
       });
   EXPECT_NE(failures[1].find("the secret is another one than rank 0's"), std::string::npos)
       << failures[1];
@@ -753,7 +742,7 @@ TEST(Processes, AnotherUsersProcessIsNoRank) {
       channel.put({.kind = Message::Kind::hello,
                    .rank = 1,
                    .size = 2,
-                   .status = 2,
+                   .status = 3,
                    .text = "test",
                    .nonce = std::string(16, 'n'),
                    .parts = {"0"}});
