@@ -386,14 +386,17 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
     fail(*heard.refusal);
   if (!heard.later.empty())
     throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", heard.later));
-  throw NotMet(Exit::peer,
-               concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
-                      endpoints.empty() ? concat(meeting.host, ":", meeting.port)
-                                        : endpoints[0].place(meeting.port),
-                      " or the ", rendezvousPorts - 1, " ports behind it for ",
-                      std::chrono::duration_cast<seconds>(meeting.patience).count(),
-                      " s: was it started, with the same address and by the same user, and does "
-                      "nothing keep connections out?"));
+  bool isHere = !endpoints.empty() && endpoints[0].isThisMachine();
+  const char *network = !isHere                 ? ""
+                        : meeting.trustsNetwork ? ", with --trust-network as this rank was"
+                                                : ", without --trust-network as this rank was";
+  throw NotMet(Exit::peer, concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
+                                  endpoints.empty() ? concat(meeting.host, ":", meeting.port)
+                                                    : endpoints[0].place(meeting.port),
+                                  " or the ", rendezvousPorts - 1, " ports behind it for ",
+                                  std::chrono::duration_cast<seconds>(meeting.patience).count(),
+                                  " s: was it started, with the same address and by the same user",
+                                  network, ", and does nothing keep connections out?"));
 }
 
 } // namespace weir::collectives

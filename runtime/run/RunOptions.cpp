@@ -235,7 +235,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->group(processes);
   app.add_flag("--trust-network", options.trustNetwork,
                "whoever reaches rank 0 over the network may join the run, without "
-               "WEIR_JOB_SECRET_FILE")
+               "WEIR_JOB_SECRET_FILE; on all ranks or none")
       ->group(processes);
   app.add_option("--collective-timeout", options.collectiveTimeout,
                  "seconds that ranks wait for one that is alive and late (default 300)")

@@ -73,7 +73,8 @@ constexpr SharedOption sharedTable[] = {
 };
 
 // Rank 0 alone reports. Threads, memory, the network and how often a process is started again are a
-// machine's. A process that was given no --peak-flops counts as rank 0 does.
+// machine's. A process that was given no --peak-flops counts as rank 0 does. Ranks of one machine
+// that differ in --trust-network never meet, so there is nothing to compare: enter() names it.
 constexpr const char *ownTable[] = {"--threads",    "--no-graph",      "--offload-dir",
                                     "--rendezvous", "--trust-network", "--collective-timeout",
                                     "--restarts",   "--metrics",       "--tensorboard",

@@ -188,3 +188,21 @@ TEST(Rendezvous, AWelcomeWithoutTheSecretIsNamed) {
   EXPECT_EQ(found(other), concat("2 who listens at 127.0.0.1:", port,
                                  " does not know the job's secret, and is not rank 0"));
 }
+
+/// On one machine they look for each other at different kinds of places.
+TEST(Rendezvous, RanksThatDifferInTrustAreToldSo) {
+  for (bool trusts : {false, true}) {
+    uint16_t port = freePort();
+    Meeting meeting = meetingOf(0, port), other = meetingOf(1, port);
+    meeting.trustsNetwork = !trusts;
+    other.trustsNetwork = trusts;
+    other.patience = 1s;
+    RankZero zero(meeting);
+    EXPECT_EQ(found(other),
+              concat("not met: rank 1 has found no rank 0 of this job at 127.0.0.1:", port,
+                     " or the 15 ports behind it for 1 s: was it started, with the same address "
+                     "and by the same user, ",
+                     trusts ? "with" : "without",
+                     " --trust-network as this rank was, and does nothing keep connections out?"));
+  }
+}
