@@ -15,13 +15,12 @@
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Restarts.h"
+#include "runtime/run/Secret.h"
 #include "runtime/run/SharedOptions.h"
 #include "runtime/run/Standing.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weir {
@@ -52,44 +51,6 @@ void requireMesh(const Launch &launch, const std::vector<std::string> &meshes) {
                        ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
 
-/// Whoever owns the secret, or may write to it, can take part in the run. Containers are given
-/// files of root's.
-void requireOwnSecret(const char *path) {
-  struct stat status{};
-  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-    return; // who reads it says what is wrong
-  bool isAnothers = status.st_uid != geteuid() && status.st_uid != 0;
-  if (isAnothers || (status.st_mode & S_IWOTH))
-    throw Failure(Exit::usage,
-                  concat("WEIR_JOB_SECRET_FILE=", path, ": ",
-                         isAnothers ? concat("belongs to another user (uid ", status.st_uid, ")")
-                                    : std::string("every user may write to it"),
-                         "; give a file of your own, with mode 600"));
-  if (status.st_uid == geteuid() && (status.st_mode & S_IROTH))
-    say(concat("warning: WEIR_JOB_SECRET_FILE=", path,
-               ": every user of this machine can read the secret; chmod 600 it"));
-}
-
-/// What the file has that WEIR_JOB_SECRET_FILE names, without the line's end; "" without it.
-std::string readSecret() {
-  const char *path = std::getenv("WEIR_JOB_SECRET_FILE");
-  if (!path || !*path)
-    return "";
-  requireOwnSecret(path);
-  constexpr size_t least = 16, most = 4096;
-  std::ifstream file(path, std::ios::binary);
-  std::string secret(most + 1, '\0');
-  file.read(secret.data(), std::streamsize(secret.size()));
-  secret.resize(size_t(file.gcount()));
-  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r'))
-    secret.pop_back();
-  if (secret.size() < least || secret.size() > most)
-    throw Failure(Exit::usage,
-                  concat("WEIR_JOB_SECRET_FILE=", path, ": expected a file that can be read, with ",
-                         least, " to ", most, " bytes that nobody can guess"));
-  return secret;
-}
-
 collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptions &options) {
   if (launch.host.empty())
     throw Failure(Exit::usage,
@@ -102,7 +63,7 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
                       .host = launch.host,
                       .port = launch.port,
                       .job = launch.job,
-                      .secret = readSecret(),
+                      .secret = readSecret(std::getenv("WEIR_JOB_SECRET_FILE")),
                       .trustsNetwork = options.trustNetwork,
                       .beside = launch.beside,
                       .last = options.standing->generation,

@@ -105,6 +105,7 @@ class OnHosts(ranks.Ranks):
     def setUp(self):
         super().setUp()
         self.secret = self.write("secret", "0123456789abcdef\n")
+        self.secret.chmod(0o600)
 
     def connect(self, size):
         if self.network:

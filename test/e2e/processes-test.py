@@ -386,13 +386,16 @@ class Processes(Ranks):
     def test_secret(self):
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
         secret = self.write("secret", "0123456789abcdef\n")
+        secret.chmod(0o644)
         words, env = ["run", artifact, *rows, "--steps", 3], {"WEIR_JOB_SECRET_FILE": str(secret)}
         said = self.all_end(self.begin(2, *words, env=env))
         self.assertRegex(said[0][1], r"warning: WEIR_JOB_SECRET_FILE=\S+secret: every user of this machine can read the secret; chmod 600 it")
         secret.chmod(0o600)
         self.assertNotIn("warning", self.all_end(self.begin(2, *words, env=env))[0][1])
-        secret.chmod(0o602)
-        self.all_end(self.begin(2, *words, env=env), status=2)
+        for mode, whose in ((0o602, "every user"), (0o620, r"its group \(gid \d+\)")):
+            secret.chmod(mode)
+            for _, err in self.all_end(self.begin(2, *words, env=env), status=2):
+                self.assertRegex(err, rf"secret: {whose} may write to it; give a file of your own, with mode 600")
         if os.geteuid() == 0:
             secret.chmod(0o600)
             os.chown(secret, 65534, 65534)
