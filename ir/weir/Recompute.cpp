@@ -102,21 +102,20 @@ static llvm::DenseSet<Operation *> liveOps(KernelOp kernel) {
   return live;
 }
 
-std::optional<StringRef> Recomputed::startOf(KernelOp kernel) const {
-  std::optional<StringRef> first;
+std::set<StringRef> Recomputed::startsOf(KernelOp kernel) const {
+  std::set<StringRef> starts;
   if (empty())
-    return first;
+    return starts;
   llvm::DenseSet<Operation *> live = liveOps(kernel);
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isa<View, ConstantOp>(op) || !live.contains(&op))
       continue;
     std::optional<StringRef> start = startOf(op.getLoc());
     if (!start)
-      return start;
-    if (!first)
-      first = start;
+      return {};
+    starts.insert(*start);
   }
-  return first;
+  return starts;
 }
 
 } // namespace weir

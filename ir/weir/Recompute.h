@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <optional>
+#include <set>
 
 namespace weir {
 
@@ -46,9 +47,9 @@ public:
   /// layer gives the next is kept. A block without a number begins by itself. Nothing for an op
   /// that stands in no such block.
   std::optional<llvm::StringRef> startOf(mlir::Location loc) const;
-  /// That of the first op that a kernel computes: what does not compute but shows, and constants,
-  /// may come from anywhere. Nothing where it computes something that stands in no such block.
-  std::optional<llvm::StringRef> startOf(KernelOp kernel) const;
+  /// Those of all ops that a kernel computes: what does not compute but shows, and constants, may
+  /// come from anywhere. None where it computes something that stands in no such block.
+  std::set<llvm::StringRef> startsOf(KernelOp kernel) const;
 
 private:
   llvm::StringSet<> paths;

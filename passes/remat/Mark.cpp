@@ -11,6 +11,8 @@
 #include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace weir::remat {
@@ -30,31 +32,49 @@ static void markGradients(Step &step, const Action &action, KernelOp kernel) {
     step.tensors[made].isGradient = isOne(value);
 }
 
+/// Which block each marked action is computed again with, by a number that grows from layer to
+/// layer; -1 of all others. One that computes in several, as fusion makes of the end of a layer and
+/// the beginning of the next, or of what all layers compute alike, goes with what it reads.
+static std::vector<int> numberBlocks(const EntryStep &entry, const Recomputed &blocks) {
+  const Step &step = entry.step;
+  std::vector<int> numbers(step.actions.size(), -1);
+  std::map<StringRef, int> known;
+  for (auto [i, action] : llvm::enumerate(step.actions)) {
+    if (!action.marked)
+      continue;
+    std::set<int> own, read;
+    for (StringRef start : blocks.startsOf(cast<KernelOp>(entry.makers[i])))
+      own.insert(known.try_emplace(start, int(known.size())).first->second);
+    for (int tensor : action.reads)
+      if (int maker = step.tensors[tensor].madeBy; maker >= 0 && own.contains(numbers[maker]))
+        read.insert(numbers[maker]);
+    numbers[i] = read.empty() ? *own.rbegin() : *read.rbegin();
+  }
+  return numbers;
+}
+
 void mark(EntryStep &entry, const Recomputed &blocks) {
   Step &step = entry.step;
-  std::vector<std::optional<StringRef>> starts(step.actions.size());
   auto isOne = [&](int tensor) { return step.tensors[tensor].isGradient; };
-  for (auto [action, maker, begun] : llvm::zip_equal(step.actions, entry.makers, starts)) {
+  for (auto [action, maker] : llvm::zip_equal(step.actions, entry.makers)) {
     auto kernel = dyn_cast_or_null<KernelOp>(maker);
     if (kernel)
       markGradients(step, action, kernel);
     else if (llvm::any_of(action.reads, isOne))
       for (int made : action.writes)
         step.tensors[made].isGradient = true;
-    action.isBackward = llvm::any_of(action.writes, isOne);
-    if (kernel && action.repeats && !action.isBackward)
-      begun = blocks.startOf(kernel);
-    action.marked = begun.has_value();
+    // A norm's forward kernel may compute what its gradient alone reads besides.
+    action.isBackward = llvm::any_of(action.reads, isOne) ||
+                        (!action.writes.empty() && llvm::all_of(action.writes, isOne));
+    action.marked =
+        kernel && action.repeats && !action.isBackward && !blocks.startsOf(kernel).empty();
   }
   // What one layer gives the next is where the next is computed again from.
-  std::vector<int> kept;
-  for (auto [action, begun] : llvm::zip_equal(step.actions, starts))
-    for (int read : action.marked ? ArrayRef<int>(action.reads) : ArrayRef<int>())
-      if (int maker = step.tensors[read].madeBy;
-          maker >= 0 && step.actions[maker].marked && starts[maker] != begun)
-        kept.push_back(maker);
-  for (int maker : kept)
-    step.actions[maker].marked = false;
+  std::vector<int> numbers = numberBlocks(entry, blocks);
+  for (auto [action, number] : llvm::zip_equal(step.actions, numbers))
+    for (int tensor : number >= 0 ? ArrayRef<int>(action.reads) : ArrayRef<int>())
+      if (int maker = step.tensors[tensor].madeBy; maker >= 0 && numbers[maker] != number)
+        step.actions[maker].marked = false;
   auto readsMarked = [&](const Action &action) {
     return action.isBackward && llvm::any_of(action.reads, [&](int read) {
              int maker = step.tensors[read].madeBy;

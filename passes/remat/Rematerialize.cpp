@@ -198,7 +198,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(requireBody(function)))
         return signalPassFailure();
       if (!gatherSections(function.front()).empty()) {
-        auto isMarked = [&](KernelOp kernel) { return blocks->startOf(kernel).has_value(); };
+        auto isMarked = [&](KernelOp kernel) { return !blocks->startsOf(kernel).empty(); };
         auto chooser = remat::SectionChooser::of(function, facts, isMarked);
         if (failed(chooser))
           return signalPassFailure();
