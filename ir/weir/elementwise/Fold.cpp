@@ -178,8 +178,8 @@ struct SquareByMultiplying : OpRewritePattern<PowOp> {
   }
 };
 
-/// 1 - e^x is 0 - (e^x - 1), which keeps the digits of a small x: 1 - beta ^ t is one of these. At 0
-/// it is 0, as before: -(e^x - 1) would be -0.
+/// 1 - e^x is 0 - (e^x - 1), which keeps the digits of a small x: 1 - beta ^ t is one of these. At
+/// 0 it is 0, as before: -(e^x - 1) would be -0.
 struct DifferenceToOne : OpRewritePattern<SubOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SubOp op, PatternRewriter &rewriter) const override {
