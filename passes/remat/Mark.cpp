@@ -63,12 +63,22 @@ void mark(EntryStep &entry, const Recomputed &blocks) {
     else if (llvm::any_of(action.reads, isOne))
       for (int made : action.writes)
         step.tensors[made].isGradient = true;
-    // A norm's forward kernel may compute what its gradient alone reads besides.
-    action.isBackward = llvm::any_of(action.reads, isOne) ||
-                        (!action.writes.empty() && llvm::all_of(action.writes, isOne));
-    action.marked =
-        kernel && action.repeats && !action.isBackward && !blocks.startsOf(kernel).empty();
+    action.isBackward = llvm::any_of(action.writes, isOne);
   }
+  auto markAll = [&] {
+    for (auto [action, maker] : llvm::zip_equal(step.actions, entry.makers)) {
+      auto kernel = dyn_cast_or_null<KernelOp>(maker);
+      action.marked =
+          kernel && action.repeats && !action.isBackward && !blocks.startsOf(kernel).empty();
+    }
+  };
+  markAll();
+  // A norm's forward kernel may compute besides what its gradient alone reads.
+  for (const Action &action : step.actions)
+    for (int read : action.marked ? ArrayRef<int>(action.reads) : ArrayRef<int>())
+      if (int maker = step.tensors[read].madeBy; maker >= 0)
+        step.actions[maker].isBackward = false;
+  markAll();
   // What one layer gives the next is where the next is computed again from.
   std::vector<int> numbers = numberBlocks(entry, blocks);
   for (auto [action, number] : llvm::zip_equal(step.actions, numbers))
