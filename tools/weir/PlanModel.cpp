@@ -14,6 +14,7 @@
 #include "passes/Passes.h"
 #include "planner/Search.h"
 #include "runtime/base/Sizes.h"
+#include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "runtime/report/Number.h"
@@ -293,8 +294,10 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   });
   if (hasStages && facts["target"].get<std::string>().starts_with("cuda"))
     out << "Stages, pp, are planned for GPUs and not compiled for them yet: --axes dp,ep,cp,tp "
-           "leaves "
-           "them out\n";
+           "leaves them out\n";
+  if (facts["leaves_stages_out"])
+    out << "Stages, pp, are left out: they are not compiled for GPUs yet; --axes pp,dp,ep,cp,tp "
+           "estimates them\n";
   for (const auto &[what, why] : facts["unused"].items())
     if (!what.starts_with("--"))
       out << what << " is not used: " << why.get<std::string>() << "\n";
@@ -389,6 +392,15 @@ Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
   return allowed;
 }
 
+/// Whether programs with stages of a pipeline are compiled for a target.
+bool runsStages(llvm::StringRef target) { return target.starts_with("cpu"); }
+
+/// All but stages.
+std::vector<std::string> axesWithoutStages() {
+  return {std::string(dataAxis), std::string(expertAxis), std::string(contextAxis),
+          std::string(tensorAxis)};
+}
+
 planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
   return {plan.choice, planning.options.model, planning.cluster->deviceOf(0).target,
           planning.precision};
@@ -408,6 +420,10 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
       throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
   Allowed allowed = allowedBy(options, plan);
+  const std::string &target = cluster.deviceOf(0).target;
+  const bool leavesStagesOut = !runsStages(target) && plan.axes.empty() && options.mesh.empty();
+  if (leavesStagesOut)
+    allowed.axes = axesWithoutStages();
   allowed.given = readGivenPlans(options, plan.plans, cluster);
   Planning planning(options);
   if (Exit exit = planning.elaborateModel(false); exit != Exit::ok)
@@ -429,6 +445,12 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
+    if (!runsStages(target) && stagesOf(taken.choice.mesh) > 1)
+      throw Failure(Exit::usage,
+                    concat("-o ", plan.output, ": plan ", plan.take, ", ", taken.choice.text(),
+                           ", has stages, which are not compiled for ", target,
+                           " yet: leave pp out of --mesh or --axes, or --take a plan "
+                           "without"));
     if (!facts["plans"][size_t(plan.take - 1)]["fits"])
       llvm::errs() << "warning: " << plan.output << " is a plan that does not fit into "
                    << cluster.name << "; --take N writes another\n";
@@ -444,6 +466,7 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
     printDifference(facts, plan.why[0], plan.why[1], std::cout);
     return Exit::ok;
   }
+  facts["leaves_stages_out"] = leavesStagesOut && plan.plans.empty();
   printFacts(facts, plan.json, printPlans);
   return Exit::ok;
 }
@@ -572,9 +595,8 @@ Exit chooseMesh(CompileOptions &options) {
       throw Failure(Exit::usage, "--target " + options.target + ", and the devices of " +
                                      options.cluster + " are for " + target);
     PlanModelOptions chosen{.lowered = 12};
-    if (!target.starts_with("cpu")) // which pipelines do not go with yet
-      chosen.axes = {std::string(dataAxis), std::string(expertAxis), std::string(contextAxis),
-                     std::string(tensorAxis)};
+    if (!runsStages(target))
+      chosen.axes = axesWithoutStages();
     planning.search(cluster, allowedBy(whole, chosen));
     options.target = target;
     if (!planning.result.best.empty())
