@@ -9,6 +9,8 @@
 #include "codegen/cpu/Lower.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
@@ -112,6 +114,18 @@ private:
   std::thread thread;
 };
 
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archiveOf(ArrayRef<ObjectBytes> objects) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < objects.size(); ++i)
+    names.push_back(std::to_string(i) + ".o");
+  std::vector<llvm::NewArchiveMember> members;
+  for (auto [object, name] : llvm::zip_equal(objects, names))
+    members.emplace_back(llvm::MemoryBufferRef({object.data(), object.size()}, name));
+  return llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NoSymtab,
+                                    llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                    /*Thin=*/false);
+}
+
 } // namespace
 
 FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, ArrayRef<LinkedName> names,
@@ -120,27 +134,26 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, ArrayRef
   Collector output;
   if (output.error())
     return emitSystemError(loc, output.error(), what);
-  std::vector<std::unique_ptr<MemoryFile>> inputs;
-  for (const ObjectBytes &object : objects) {
-    inputs.push_back(std::make_unique<MemoryFile>());
-    if (!inputs.back()->valid() || !inputs.back()->write(object))
-      return emitSystemError(loc, errno, what);
-  }
+  // One file, however many objects there are: a process may open few.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archive = archiveOf(objects);
+  if (!archive)
+    return emitError(loc) << what << ": " << llvm::toString(archive.takeError());
+  MemoryFile input;
+  if (!input.valid() || !input.write((*archive)->getBuffer()))
+    return emitSystemError(loc, errno, what);
 
   std::string outputPath = output.path();
-  std::vector<std::string> inputPaths, definitions;
+  std::string inputPath = input.path();
+  std::vector<std::string> definitions;
   for (const LinkedName &name : names)
     definitions.push_back("--defsym=" + name.exported + "=" + name.function);
-  for (auto &input : inputs)
-    inputPaths.push_back(input->path());
   std::vector<const char *> arguments = {
       "ld.lld",          "-shared",     "-Bsymbolic", "--no-undefined", "--threads=1",
       "--build-id=none", "--strip-all", "-z",         "noexecstack",    "-o",
       outputPath.c_str()};
   for (const std::string &definition : definitions)
     arguments.push_back(definition.c_str());
-  for (const std::string &path : inputPaths)
-    arguments.push_back(path.c_str());
+  arguments.insert(arguments.end(), {"--whole-archive", inputPath.c_str()});
 
   std::string out, errors;
   llvm::raw_string_ostream outStream(out), errorStream(errors);
@@ -150,7 +163,7 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, ArrayRef
   lld::Result result =
       lld::lldMain(arguments, outStream, errorStream, {{lld::Gnu, &lld::elf::link}});
   std::vector<char> bytes = output.finish();
-  for (int reason : {EMFILE, ENFILE})
+  for (int reason : {EMFILE, ENFILE, ENOMEM})
     if (result.retCode != 0 && StringRef(errors).contains(std::strerror(reason)))
       return emitSystemError(loc, reason, what);
   if (result.retCode != 0 || bytes.empty())

@@ -436,12 +436,13 @@ TEST_P(Rows, chainOfNorms) {
 }
 
 /// Each pass over a row reads what the one before saved: without that, the code of a chain grows
-/// with the square of its length.
+/// with the square of its length. A longer chain may have less code: it calls its tanh.
 TEST(ChainOfNorms, HasCodeInProportionToItsLength) {
   CompiledKernel five(chainOfNorms(5, 64, 64)), ten(chainOfNorms(10, 64, 64)),
       fifteen(chainOfNorms(15, 64, 64));
   ASSERT_TRUE(five.valid && ten.valid && fifteen.valid);
-  EXPECT_LT(fifteen.codeBytes - ten.codeBytes, 1.1 * (ten.codeBytes - five.codeBytes));
+  EXPECT_LT(double(fifteen.codeBytes) - double(ten.codeBytes),
+            1.1 * (double(ten.codeBytes) - double(five.codeBytes)));
   EXPECT_EQ(ten.plan.threadScratch, 2 * 64 * 4);
 }
 
