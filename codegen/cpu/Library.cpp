@@ -109,8 +109,8 @@ static void chooseTiles(spec::Product &spec) {
     spec.tileN = tileOf(spec.n, tiles / rows, leastColumns);
 }
 
-/// Whether Weir's own kernel multiplies: it is faster than the library where there is AVX2 alone
-/// (docs/benchmarks.md), of sizes that are worth packing.
+/// Whether Weir's own kernel multiplies: where there is AVX2 alone, of sizes that are worth
+/// packing.
 static bool isPacked(const spec::Product &spec, const Processor &processor) {
   constexpr int64_t leastRows = 24, leastColumns = 32, leastDepth = 32;
   return processor.vectorBits == 256 && spec.batch == 1 && spec.factors == Element::f32 &&
