@@ -5,6 +5,7 @@ the built tools. A method that would take over two minutes is cut with `each`; o
 """
 
 import functools
+import itertools
 import json
 import math
 import os
@@ -49,13 +50,21 @@ def start_into(file, tool, *args):
     return subprocess.Popen([BIN / tool, *map(str, args)], cwd=ROOT, stdout=file, stderr=subprocess.DEVNULL)
 
 
+PORTS = itertools.count(os.getpid(), 97)  # each process begins at another port, as FreePort.h does
+
+
 def free_port():
-    """A free TCP port, at most 60000: ranks may use the 16 above it."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            if (port := probe.getsockname()[1]) <= 60000:
-                return port
+    """A free TCP port, with the 15 behind it, outside the range of outgoing connections."""
+    for slot in itertools.islice(PORTS, 1375):
+        base = 10000 + slot % 1375 * 16
+        try:
+            for port in range(base, base + 16):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return base
+    raise RuntimeError("no 16 free ports in a row from 10000 on")
 
 
 def each(cases):
