@@ -337,6 +337,12 @@ Value sine(Floats f, Value angle, bool ofComplement) {
   Value taken = ofComplement ? f.add(whole, f.constant(0.5)) : whole;
   for (float part : {first, second, third})
     angle = f.fma(taken, -part, angle);
+  // Of a large angle the rounded turns may be up to a third of one off, so that more than a quarter
+  // is left.
+  Value more = math::RoundEvenOp::create(f.builder, f.loc, f.mul(angle, f.constant(1 / pi)));
+  for (float part : {first, second})
+    angle = f.fma(more, -part, angle);
+  whole = f.add(whole, more);
   Value result = sineWithin(f, angle);
   Value negated = f.neg(result);
   Value even = f.isWhole(f.mul(whole, f.constant(0.5)));

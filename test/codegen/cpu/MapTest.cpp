@@ -100,7 +100,7 @@ TEST(Map, largeAngles) {
     angles.push_back(angle);
   checkAngles(angles, [](float angle, float found, double expected) {
     if (angle < 1.2e7f && angle > 0)
-      ASSERT_NEAR(found, expected, angle < 3e6f ? 4e-7 : 5e-6) << angle;
+      ASSERT_NEAR(found, expected, 4e-7) << angle;
     else
       ASSERT_LE(std::abs(found), 1) << angle;
   });
