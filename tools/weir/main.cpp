@@ -29,14 +29,7 @@
 #include "tools/weir/CheckWritten.h"
 #include "tools/weir/Compile.h"
 #include "tools/weir/CompileOptions.h"
-#include "tools/weir/CountCasts.h"
-#include "tools/weir/Inspect.h"
-#include "tools/weir/InspectFlops.h"
-#include "tools/weir/InspectMemory.h"
-#include "tools/weir/InspectPage.h"
-#include "tools/weir/InspectPrecision.h"
-#include "tools/weir/InspectSharding.h"
-#include "tools/weir/InspectTime.h"
+#include "tools/weir/InspectOptions.h"
 #include "tools/weir/MeshOptions.h"
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PlanModel.h"
@@ -44,7 +37,6 @@
 #include "tools/weir/Probe.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Sources.h"
-#include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -87,14 +79,10 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  std::vector<std::string> models;
-  bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false,
-       sharding = false, time = false;
-  TimeOptions predicted;
+  bool checkEveryOp = false;
   VerifyModelOptions verify;
   PlanModelOptions planned;
   ProbeOptions probed;
-  bool json = false;
 };
 
 Command addCheck(CLI::App &app, State &state) {
@@ -349,90 +337,7 @@ Command addGenerate(CLI::App &app, State &state) {
 
 Command addInspect(CLI::App &app, State &state) {
   addArtifact(app, state);
-  auto *json = app.add_flag("--json", state.json, "As one JSON object");
-  auto *plan =
-      app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
-          ->excludes(json);
-  auto *precision =
-      app.add_flag(
-             "--precision", state.precision,
-             "What computes and is stored in which type, and why, by line; what casts it takes")
-          ->excludes(plan);
-  auto *lines =
-      app.add_flag(
-             "--lines", state.lines,
-             "FLOPs and bytes of each entry by line of the model: what its mathematics takes, "
-             "and what is executed")
-          ->excludes(plan, precision);
-  auto *memory =
-      app.add_flag("--memory", state.memory,
-                   "What a step keeps for its gradients, by line, and what it would take not "
-                   "to; what is computed twice instead")
-          ->excludes(plan, precision, lines);
-  auto *sharding =
-      app.add_flag("--sharding", state.sharding,
-                   "Of several ranks: how parameters and state lie on them, what each takes, and "
-                   "what they tell each other in a step, by line")
-          ->excludes(plan, precision, lines, memory);
-  app.add_option("--cluster", state.planned.cluster,
-                 "With --sharding, what each exchange takes on the machines that this file "
-                 "describes (docs/planning.md)")
-      ->type_name("FILE.toml")
-      ->needs(sharding);
-  auto *time = app.add_flag("--time", state.time,
-                            "How long a step takes, predicted, and what of it is for what ranks "
-                            "exchange, by line")
-                   ->excludes(plan, precision, lines, memory, sharding);
-  app.add_option("--link", state.predicted.link,
-                 "What joins ranks, for --time: bytes per second, and the time that each exchange "
-                 "takes besides, such as 50GB/s,5us (default: 10GB/s,20us, assumed)")
-      ->type_name("BYTES/s[,TIME]")
-      ->check(isLink)
-      ->needs(time);
-  app.add_option("--rates", state.predicted.rates,
-                 "How fast a device computes and reads its memory, for --time, such as "
-                 "400TFLOP/s,3TB/s (default: what the compiler takes the target for, assumed)")
-      ->type_name("FLOP/s,BYTES/s")
-      ->check([](const std::string &text) {
-        return Rates::parse(text) ? ""
-                                  : text + " are no rates: expected operations and bytes of memory "
-                                           "per second, such as 400TFLOP/s,3TB/s";
-      })
-      ->needs(time);
-  auto *html =
-      writesFile(
-          app.add_option("--html", state.output,
-                         "Write a page: memory over the step, kernels, calls, beside the model"),
-          ".html")
-          ->excludes(json, plan, precision, lines, memory, sharding, time);
-  app.add_option("--model", state.models,
-                 "With --html: the model's file, where it is not beside the artifact")
-      ->type_name("FILE.weir")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false)
-      ->needs(html);
-  return [&] {
-    if (!state.output.empty()) {
-      inspectPage(state.artifact, state.output, state.models);
-    } else if (state.lines) {
-      inspectLines(state.artifact, state.json);
-    } else if (state.plan) {
-      std::cout << planText(readArtifact(state.artifact));
-    } else if (state.precision) {
-      std::vector<std::byte> artifact = readArtifact(state.artifact);
-      inspectPrecision(artifact, countCasts(artifact), state.json);
-    } else if (state.memory) {
-      inspectMemory(state.artifact, state.json);
-    } else if (state.sharding) {
-      inspectSharding(state.artifact, state.planned.cluster, state.json);
-    } else if (state.time) {
-      inspectTime(state.artifact, state.predicted, ratesOfTarget, state.json);
-    } else {
-      inspect(state.artifact, state.json);
-    }
-    return Exit::ok;
-  };
+  return addInspectOptions(app, state.artifact);
 }
 
 /// That a file can be written there, before the time for it is spent.
