@@ -146,6 +146,10 @@ void PlanReader::readAttributes() {
   set(accumulateAttrName, number(program.accumulate()));
   set(stepsAttrName, number(program.steps()));
   set(epochsAttrName, number(program.epochs()));
+  if (program.warmup())
+    set(warmupAttrName, number(program.warmup()));
+  if (program.clips())
+    set(clipsAttrName, builder.getUnitAttr());
   if (program.training_digest())
     set(trainingDigestAttrName, number(program.training_digest()));
   if (program.predict_digest())

@@ -101,6 +101,8 @@ public:
     program.accumulate = number(accumulateAttrName);
     program.steps = number(stepsAttrName);
     program.epochs = number(epochsAttrName);
+    program.warmup = number(warmupAttrName);
+    program.clips = module->hasAttr(clipsAttrName);
     program.training_digest = number(trainingDigestAttrName);
     program.predict_digest = number(predictDigestAttrName);
     for (fb::Precision precision : fb::EnumValuesPrecision())

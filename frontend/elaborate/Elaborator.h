@@ -173,7 +173,7 @@ struct Recipe {
     Dims dims;
   };
   std::vector<Input> inputs;
-  int64_t batch = 0, accumulate = 1, steps = 0, epochs = 0;
+  int64_t batch = 0, accumulate = 1, steps = 0, epochs = 0, warmup = 0;
   const ast::ValueEntry *loss = nullptr, *clip = nullptr, *learningRate = nullptr;
   std::vector<const ast::UpdateEntry *> updates;
 };

@@ -57,6 +57,10 @@ void Elaborator::describeModule() {
   op->setAttr(accumulateAttrName, opBuilder.getI64IntegerAttr(recipe.accumulate));
   op->setAttr(stepsAttrName, opBuilder.getI64IntegerAttr(recipe.steps));
   op->setAttr(epochsAttrName, opBuilder.getI64IntegerAttr(recipe.epochs));
+  if (recipe.warmup)
+    op->setAttr(warmupAttrName, opBuilder.getI64IntegerAttr(recipe.warmup));
+  if (recipe.clip)
+    op->setAttr(clipsAttrName, opBuilder.getUnitAttr());
   if (!tiedEntries.empty())
     op->setAttr(tiedAttrName, opBuilder.getDictionaryAttr(tiedEntries));
 }

@@ -130,7 +130,8 @@ void Elaborator::warnSecondModel(const ast::CallableItem &callable, Range call) 
       .note(first.range, "declared here");
 }
 
-/// The prelude's schedules cut a warm-up, so that a short trial is no warm-up alone.
+/// The prelude's schedules cut a warm-up, so that a short trial is no warm-up alone. Of a run with
+/// other steps than the recipe's the runtime says so (runtime/run/TotalSteps.cpp).
 void Elaborator::warnSchedule(const ast::CallableItem &callable, Range call) {
   if (!current->file->prelude || supposing || diagnostics.hasErrors())
     return;
@@ -144,6 +145,7 @@ void Elaborator::warnSchedule(const ast::CallableItem &callable, Range call) {
   const auto *steps = given ? given->get<int64_t>() : nullptr;
   if (!steps)
     return;
+  recipe.warmup = std::max(recipe.warmup, *steps);
   if (recipe.steps == 0 || *steps <= recipe.steps / 4)
     return;
   diagnostics.warning(userPlace(call), Warning::shortWarmup,

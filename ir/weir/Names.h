@@ -33,6 +33,7 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
                                      stepsAttrName = "weir.steps", epochsAttrName = "weir.epochs",
+                                     warmupAttrName = "weir.warmup", clipsAttrName = "weir.clips",
                                      trainingDigestAttrName = "weir.training_digest",
                                      predictDigestAttrName = "weir.predict_digest",
                                      precisionAttrName = "weir.precision",

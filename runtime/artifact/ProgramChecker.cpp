@@ -46,6 +46,7 @@ void ProgramChecker::check() {
           "exactly one of steps and epochs must be set");
   require(program.steps() <= maxSteps && program.epochs() <= maxSteps, "recipe",
           "its steps or epochs are out of range");
+  require(program.warmup() <= maxSteps, "recipe", "its warm-up is out of range");
   checkNames();
   checkConfigs();
   checkTied();

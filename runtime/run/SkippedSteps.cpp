@@ -12,6 +12,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/run/Finite.h"
 #include "runtime/run/Ports.h"
+#include <algorithm>
 #include <cmath>
 
 namespace weir {
@@ -29,8 +30,8 @@ static bool isDynamic(const Program &program) {
 }
 
 static const char *scaleAdvice(bool dynamic) {
-  return dynamic ? " A dynamic --loss-scale that starts lower may help"
-                 : " A lower --loss-scale may help, or a dynamic one";
+  return dynamic ? "A dynamic --loss-scale that starts lower may help"
+                 : "A lower --loss-scale may help, or a dynamic one";
 }
 
 /// The loss knows no loss scale: what is not finite there was so in the forward computation. Ops
@@ -38,6 +39,38 @@ static const char *scaleAdvice(bool dynamic) {
 static bool reachesBeyondF16(const StepRecord &record, const Program &program) {
   return (artifact::precisionOf(program.plan()) == Precision::f16 || program.plan().loss_scale()) &&
          !std::isfinite(valueOf(record.values, "loss", 0));
+}
+
+std::string SkippedSteps::adviceOn(const StepRecord &record,
+                                   const std::optional<std::string> &data) const {
+  bool isLossFinite = std::isfinite(valueOf(record.values, "loss", 0)),
+       isNormFinite = std::isfinite(valueOf(record.values, "grad_norm", 0)),
+       isRateFinite = std::isfinite(valueOf(record.values, "lr", 0)), overflowed = overflows > 0,
+       canTrace = !program.plan().mesh() && options.nan != "trace";
+  const char *trace = canTrace ? "; --nan trace names the op and its line" : "";
+  const char *clip = program.plan().clips() ? ", or a smaller norm in the recipe's clip"
+                                            : ", or clip global_norm(1.0) in the recipe";
+  const struct {
+    bool applies;
+    std::string words;
+  } rules[] = {
+      {data.has_value(), concat("Look at the data: ", data.value_or(""),
+                                "; mend them, unless the model expects that")},
+      {overflowed, scaleAdvice(isDynamic(program))},
+      {reachesBeyondF16(record, program),
+       "f16 holds nothing beyond 65504, which may be why: bf16 does, and so does a pin of what "
+       "grows so large to f32 (`plan`)"},
+      {!isRateFinite, "The learning rate is not finite: mend the recipe's `lr`"},
+      {isLossFinite && !isNormFinite,
+       concat("The loss is finite, but a derivative is not, as that of sqrt at 0", trace)},
+      {!isLossFinite && learnt == 0,
+       concat("The weights are those that the run began with, so the learning rate is not the "
+              "cause: an op gives infinity or no number for them",
+              trace)},
+      {isLossFinite, "A lower learning rate may help"},
+      {true, concat("A lower learning rate may help", clip, trace)},
+  };
+  return " " + std::ranges::find_if(rules, [](auto &rule) { return rule.applies; })->words;
 }
 
 std::string SkippedSteps::add(const StepRecord &record, const std::string &newest,
@@ -58,7 +91,7 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
   bool overflowed = left && scale > 1 && std::isfinite(loss) && !std::isfinite(norm);
   overflows = overflowed ? overflows + 1 : 0;
   if (overflowed && overflows <= LossScale::mostHalvings) {
-    advice = scaleAdvice(isDynamic(program));
+    advice = concat(" ", scaleAdvice(isDynamic(program)));
     return concat("step ", record.step, ": the gradients overflow at a loss scale of ",
                   static_cast<int64_t>(scale), isDynamic(program) ? ", which is halved" : "",
                   "; the step changed no weight");
@@ -74,12 +107,7 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
         concat(rate < 0 ? "" : concat(", learning rate ", rate), ": the update is not finite (",
                largestValue(program.variables(), options.device.group), ")");
   std::optional<std::string> data = inData();
-  advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
-           : overflowed ? scaleAdvice(isDynamic(program))
-           : reachesBeyondF16(record, program)
-               ? " f16 holds nothing beyond 65504, which may be why: bf16 does, and so does a "
-                 "pin of what grows so large to f32 (`plan`)"
-               : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+  advice = adviceOn(record, data);
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
     throw Failure(Exit::numeric,

@@ -56,6 +56,10 @@ public:
   int64_t overflowsInARow() const { return overflows; }
 
 private:
+  /// A sentence, after a blank, on what may be the cause of a step that is not finite; `data` is
+  /// what its data have that is not.
+  std::string adviceOn(const StepRecord &record, const std::optional<std::string> &data) const;
+
   const Program &program;
   const RunOptions &options;
   bool aborts; // at the first step that is not finite

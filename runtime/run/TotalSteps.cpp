@@ -14,8 +14,17 @@
 
 namespace weir {
 
-int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
-                   const Manifest *resumed) {
+/// The schedules of the prelude cut a warm-up to a quarter of the run. `weir check` says so of the
+/// recipe's own steps (frontend/elaborate/Warn.cpp).
+static void warnOfWarmup(const artifact::Program &plan, int64_t total) {
+  int64_t warmup = static_cast<int64_t>(plan.warmup());
+  if (warmup > total / 4 && total != static_cast<int64_t>(plan.steps()))
+    say(concat("warning: the warm-up of ", warmup, " steps is cut to ", total / 4,
+               ", a quarter of the run's ", total));
+}
+
+static int64_t stepsOfRun(const artifact::Program &plan, const RunOptions &options,
+                          int64_t perEpoch, const Manifest *resumed) {
   bool asked = options.steps > 0 || options.epochs > 0;
   int64_t steps = asked ? options.steps : static_cast<int64_t>(plan.steps());
   int64_t epochs = asked ? options.epochs : static_cast<int64_t>(plan.epochs());
@@ -46,6 +55,13 @@ int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int
     say(concat("the recipe asks for ", total, " steps; the run goes on for the ", before,
                " that it was begun for (--extend takes the recipe's)"));
   return before;
+}
+
+int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
+                   const Manifest *resumed) {
+  int64_t total = stepsOfRun(plan, options, perEpoch, resumed);
+  warnOfWarmup(plan, total);
+  return total;
 }
 
 } // namespace weir

@@ -187,5 +187,30 @@ class Data(weirtest.Test):
         self.assertEqual(out.read_bytes()[:6], b"\x93NUMPY")
 
 
+class Schedules(weirtest.Test):
+    def test_a_warmup_that_few_steps_cut(self):
+        """The compiler knows the recipe's steps alone; the run says what its own number of them cuts."""
+        x = npy(self.folder / "x.npy", "f", [8, 2], [1.0, 2.0] * 8)
+        warning = "warning: the warm-up of 10 steps is cut to "
+        for recipe, options, cut in (
+            ("steps 40", [], None),
+            ("steps 40", ["--steps", "39"], "9, a quarter of the run's 39"),
+            ("steps 40", ["--steps", "3"], "0, a quarter of the run's 3"),
+            ("steps 39", [], None),  # said by the compiler
+            ("epochs 10", [], None),
+            ("epochs 3", [], "3, a quarter of the run's 12"),
+            ("epochs 10", ["--epochs", "5"], "5, a quarter of the run's 20"),
+        ):
+            with self.subTest(recipe=recipe, options=options):
+                model = self.write("m.weir", LINEAR.replace("steps 1\n", recipe + "\n"))
+                compiled = self.weir("compile", model, "-o", self.folder / "m.weirx")
+                self.assertEqual(warning in compiled.stderr, recipe == "steps 39", compiled.stderr)
+                said = self.weir("run", self.folder / "m.weirx", *data(x=x), *options).stderr
+                if cut:
+                    self.assertIn(warning + cut, said)
+                else:
+                    self.assertNotIn(warning, said)
+
+
 if __name__ == "__main__":
     weirtest.main()

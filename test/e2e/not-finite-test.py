@@ -82,7 +82,7 @@ class NotFinite(weirtest.Test):
             with self.subTest(limit):
                 done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--every", 5, "--resume", status=5)
                 # Of step 6 it is the root of 0, of those after it that of less.
-                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* A lower")
+                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* The learning rate is not finite: mend the recipe's `lr`")
                 self.assert_finite()
             shutil.rmtree(self.kept)
 
@@ -149,6 +149,22 @@ class NotFinite(weirtest.Test):
         self.assertRegex(done.stderr, r"warning: 'line\.mask' is -inf at \[1, 0\] in .*no step writes it, so it stays as it is")
         self.assertEqual(self.tensors()["line.mask"], (0, -math.inf, 0))
 
+    def test_the_advice_fits_the_cause(self):
+        trace, clipped = "; --nan trace names the op and its line", ("  loss mse", "  clip global_norm(1e30)\n  loss mse")
+        for change, rate, step, advice in (
+            (("x @ w", "sqrt(x @ (w - 1))"), "0.001", "1", "The loss is finite, but a derivative is not, as that of sqrt at 0" + trace),
+            (("x @ w", "log(x @ (w - 1))"), "0.001", "1", "The weights are those that the run began with, so the learning rate is not the "
+             "cause: an op gives infinity or no number for them" + trace),
+            (("x @ w", "x @ w"), "1.0", r"\d\d", r"A lower learning rate may help, or clip global_norm\(1.0\) in the recipe" + trace),
+            (clipped, "1.0", r"\d\d", "A lower learning rate may help, or a smaller norm in the recipe's clip" + trace),
+            (("x @ w", "x @ w"), "1e38", "1", r"the update is not finite.*\. A lower learning rate may help;"),
+        ):
+            with self.subTest(advice=advice):
+                model = self.write("m.weir", MODEL.replace(*change).replace("LR", rate))
+                done = self.weir("train", model, *self.data, status=5)
+                self.assertRegex(done.stderr, rf"error: step {step}: .*{advice}")
+                traced = self.weir("train", model, *self.data, "--nan", "trace", status=5)
+                self.assertNotIn(trace, traced.stderr)
 
 
 if __name__ == "__main__":

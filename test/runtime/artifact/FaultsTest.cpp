@@ -136,6 +136,7 @@ static const Fault faults[] = {
     {"steps or epochs are out of range", [](Builder &t) { t.program.steps = 1ull << 31; }},
     {"steps or epochs are out of range",
      [](Builder &t) { t.program.epochs = ~0ull, t.program.steps = 0; }},
+    {"its warm-up is out of range", [](Builder &t) { t.program.warmup = 1ull << 31; }},
 
     {"the model: its name, 'a\\x1b[2J', is no", [](Builder &t) { t.program.model = "a\x1b[2J"; }},
     {"a variable: it has no name", [](Builder &t) { variable(t, 1).name = ""; }},
