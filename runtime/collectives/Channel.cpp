@@ -18,17 +18,37 @@
 
 namespace weir::collectives {
 
-Channel::Channel(int socket) : file(socket) {
+/// Bytes that are taken from the socket at once.
+static constexpr size_t most = 1 << 14;
+
+Channel::Channel(int socket, std::unique_ptr<SecureStream> secure)
+    : file(socket), secure(std::move(secure)) {
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) | O_NONBLOCK);
   int on = 1;
   setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (this->secure) {
+    this->secure->drain(out); // of a client, the beginning of the handshake
+    send();
+  }
 }
 
 Channel::~Channel() { ::close(file); }
 
+/// TLS's own end is not sent: the last message says that it is the last.
 void Channel::close() { shutdown(file, SHUT_WR); }
 
 void Channel::put(const Message &message) {
+  if (secure) {
+    secure->send(encode(message));
+    secure->drain(out);
+  } else {
+    out += encode(message);
+  }
+  send();
+}
+
+void Channel::putInTheClear(const Message &message) {
+  isOpen = false;
   out += encode(message);
   send();
 }
@@ -49,12 +69,12 @@ void Channel::send() {
 /// Takes whole messages from the front of what has come. False where one is none.
 bool Channel::receive() {
   constexpr size_t fewOfStranger = 4;
-  const size_t most = isTrusted ? Message::mostBytes : Message::mostOfStranger;
+  const size_t longest = isTrusted ? Message::mostBytes : Message::mostOfStranger;
   size_t at = 0;
   uint32_t length = 0;
   while (in.size() - at >= sizeof length) {
     std::memcpy(&length, in.data() + at, sizeof length);
-    if (length > most)
+    if (length > longest)
       return false;
     if (in.size() - at - sizeof length < length)
       break;
@@ -69,18 +89,33 @@ bool Channel::receive() {
   return true;
 }
 
+/// A stranger's handshake is as short as its messages.
+size_t Channel::mostToHear() const {
+  return isProved() ? most : Message::mostOfStranger - unproved;
+}
+
+bool Channel::hear(std::string_view bytes) {
+  if (!secure) {
+    in += bytes;
+    return receive();
+  }
+  unproved += isProved() ? 0 : bytes.size();
+  bool isWhole = secure->receive(bytes, in);
+  secure->drain(out);
+  send();
+  return receive() && isWhole && mostToHear() > 0;
+}
+
 bool Channel::move() {
   send();
-  char some[1 << 14];
+  char some[most];
   while (isOpen) {
-    ssize_t got = recv(file, some, sizeof some, MSG_DONTWAIT);
+    ssize_t got = recv(file, some, mostToHear(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0 && errno == EAGAIN)
       break;
-    if (got > 0)
-      in.append(some, size_t(got));
-    isOpen = got > 0 && receive();
+    isOpen = got > 0 && hear(std::string_view(some, size_t(got)));
   }
   return isOpen;
 }

@@ -141,8 +141,11 @@ void Control::turn(Clock::time_point now) {
       hear(other, *message);
     }
     if (!isOpen) {
+      bool isForged = peer.channel->fault() == SecureStream::Fault::forged;
       peer.channel.reset();
-      lose(other, "has ended without a word: killed, out of memory, or crashed");
+      lose(other, isForged ? "is cut off: its connection brought bytes that it has not sent, so "
+                             "something on the way changes them"
+                           : "has ended without a word: killed, out of memory, or crashed");
       changed.notify_all();
     } else if (now - peer.heard > settings.silence) {
       lose(other, concat("is not heard of for ", secondsOf(settings.silence),

@@ -155,6 +155,16 @@ std::string Endpoint::ownAddress(int socket) const {
   return numeric(own.storage, own.length);
 }
 
+std::string Endpoint::otherAddress(int socket) const {
+  if (isUnix)
+    return text();
+  Raw other;
+  other.length = sizeof other.storage;
+  if (getpeername(socket, raw(other.storage), &other.length) != 0)
+    return "an address that has gone";
+  return numeric(other.storage, other.length);
+}
+
 std::optional<uid_t> Endpoint::stranger(int socket) const {
   if (!isUnix)
     return std::nullopt;

@@ -48,6 +48,8 @@ public:
 
   /// This process's address, towards the other end of a connected socket.
   std::string ownAddress(int socket) const;
+  /// The other end's, or this machine's where that has none of its own.
+  std::string otherAddress(int socket) const;
   /// The user at the other end, where it is another one than this process's and that matters.
   std::optional<uid_t> stranger(int socket) const;
 

@@ -7,6 +7,7 @@
 //
 // What a plugin brings (Plugin.h): connections between each two of some processes, and the
 // cryptography of their rendezvous. Header only: the plugin links nothing of the runtime.
+// docs/decisions/0055 says what a SecureStream protects against.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weir::collectives {
@@ -50,16 +52,45 @@ public:
   virtual std::unique_ptr<Parcel> parcel(void *memory, size_t size) = 0;
 };
 
+/// One end of a TLS 1.3 connection whose ends prove to each other that they know a secret. It has
+/// no socket, and never waits: a Channel moves the bytes.
+class SecureStream {
+public:
+  enum class End : uint8_t { client, server };
+  /// Why nothing comes any more. Ahead of the proof anybody can cause each of them.
+  enum class Fault : uint8_t {
+    none,
+    notTls,      ///< the other end speaks something else
+    otherSecret, ///< it knows the name, and another secret
+    unproved,    ///< it does not know the name, or the handshake fails otherwise
+    forged       ///< behind the proof: bytes that the other end has not sent
+  };
+
+  virtual ~SecureStream() = default;
+  /// Takes what has come over the socket, and adds what it says to `plain`: nothing ahead of the
+  /// proof. False where there is a fault, which stays.
+  virtual bool receive(std::string_view wire, std::string &plain) = 0;
+  /// What is sent ahead of the proof waits for it.
+  virtual void send(std::string_view plain) = 0;
+  /// Moves what has to go over the socket to the end of `wire`.
+  virtual void drain(std::string &wire) = 0;
+  virtual bool isProved() const = 0;
+  virtual Fault fault() const = 0;
+};
+
 /// The one thing that a plugin exports, under the name "weirLinks".
 struct LinksPlugin {
-  static constexpr uint32_t currentVersion = 1;
+  static constexpr uint32_t currentVersion = 2;
   uint32_t version;
   const char *name; ///< for messages
   /// Binds to `interface`, a numeric address of this machine. Throws std::exception.
   std::unique_ptr<Links> (*make)(int64_t rank, int64_t size, const std::string &interface);
-  /// HMAC-SHA256, 32 bytes.
-  std::string (*hmac)(const std::string &secret, const std::string &message);
-  std::string (*random)(size_t bytes);
+  /// `name` says in the clear which secret is meant, and both ends give the same. Throws
+  /// std::exception.
+  std::unique_ptr<SecureStream> (*secure)(SecureStream::End end, const std::string &secret,
+                                          const std::string &name);
+  /// 32 bytes. Throws std::exception.
+  std::string (*sha256)(std::span<const std::byte> bytes);
 };
 
 } // namespace weir::collectives

@@ -68,8 +68,6 @@ std::string encode(const Message &message) {
   put(out, message.size);
   put(out, message.status);
   put(out, message.text, Message::mostText);
-  put(out, message.nonce, Message::mostNonce);
-  put(out, message.code, Message::mostCode);
   put(out, uint32_t(message.parts.size()));
   for (const std::string &part : message.parts) {
     assert(part.size() <= Message::mostOfPart);
@@ -91,8 +89,6 @@ std::optional<Message> decode(std::string_view bytes) {
   message.size = reader.number();
   message.status = reader.number();
   message.text = reader.text(Message::mostText);
-  message.nonce = reader.text(Message::mostNonce);
-  message.code = reader.text(Message::mostCode);
   uint32_t parts = reader.number();
   if (parts > Message::mostParts)
     return std::nullopt;

@@ -24,27 +24,25 @@ namespace weir::collectives {
 
 struct Message {
   enum class Kind : uint8_t {
-    challenge, ///< nonce: who comes has to know the secret, if there is one
-    hello,     ///< rank, size, text: the job; nonce, code: the proof
-    welcome,   ///< code: the proof of who welcomes
-    refused,   ///< text: why
-    parts,     ///< what a rank has for each, or all have for it
-    beat,      ///< is alive
-    lost,      ///< rank, text: what is known of its end
-    ended,     ///< rank, status, text: how it failed
-    bye,       ///< ends as all do
+    hello,   ///< rank, size, status: the protocol, text: the job, parts: the generation it was of
+    welcome, ///< to who said hello
+    refused, ///< text: why
+    parts,   ///< what a rank has for each, or all have for it
+    beat,    ///< is alive
+    lost,    ///< rank, text: what is known of its end
+    ended,   ///< rank, status, text: how it failed
+    bye,     ///< ends as all do
     last = bye
   };
   Kind kind = Kind::beat;
   uint32_t rank = 0, size = 0, status = 0;
-  std::string text = {}, nonce = {}, code = {};
+  std::string text = {};
   std::vector<std::string> parts = {};
 
   bool operator==(const Message &) const = default;
 
   // The most that there may be of each.
-  static constexpr size_t mostText = 4096, mostNonce = 16, mostCode = 32, mostParts = 4096,
-                          mostOfPart = 256;
+  static constexpr size_t mostText = 4096, mostParts = 4096, mostOfPart = 256;
   /// Bytes behind the length: of any message, and of who has not proved anything yet.
   static constexpr size_t mostBytes = 2 << 20, mostOfStranger = 1024;
 };

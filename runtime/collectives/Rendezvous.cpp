@@ -22,7 +22,7 @@ using Kind = Message::Kind;
 using std::chrono::seconds;
 
 /// Grows with every change of what is said.
-constexpr uint32_t protocol = 3;
+constexpr uint32_t protocol = 4;
 /// For a stranger to say who it is.
 constexpr seconds toProve(5);
 /// Where nothing answers at all.
@@ -30,13 +30,6 @@ constexpr seconds toConnect(2);
 constexpr size_t mostVisitors = 128;
 /// To who may be taken when it comes again.
 constexpr Exit later = Exit::requeue;
-
-bool isSame(const std::string &one, const std::string &other) {
-  unsigned char difference = one.size() != other.size();
-  for (size_t i = 0; i < std::min(one.size(), other.size()); ++i)
-    difference |= static_cast<unsigned char>(one[i] ^ other[i]);
-  return difference == 0;
-}
 
 /// The generation that who says hello was of.
 int64_t lastOf(const Message &hello) {
@@ -46,24 +39,18 @@ int64_t lastOf(const Message &hello) {
   return last;
 }
 
-/// What proves that who comes knows the secret; "" where there is none.
-std::string proof(const Meeting &meeting, const LinksPlugin &crypto, const Message &hello,
-                  const std::string &challenge) {
-  return meeting.secret.empty()
-             ? ""
-             : crypto.hmac(meeting.secret,
-                           concat("weir rank ", hello.rank, " of ", hello.size, " ", hello.nonce,
-                                  challenge, lastOf(hello), " ", hello.text));
-}
-
-/// What proves that an answer to a hello comes from rank 0: a welcome, or a refusal and its words.
-std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const Message &hello,
-                        const std::string &challenge, const Message &answer) {
-  return meeting.secret.empty()
-             ? ""
-             : crypto.hmac(meeting.secret,
-                           concat("weir door ", hello.rank, " ", challenge, hello.nonce, " ",
-                                  int(answer.kind), " ", answer.status, " ", answer.text));
+/// Null where there is no secret. A secret opens nothing of another job or protocol.
+std::unique_ptr<SecureStream> secured(SecureStream::End end, const Meeting &meeting,
+                                      const LinksPlugin &crypto) {
+  if (meeting.secret.empty())
+    return nullptr;
+  try {
+    return crypto.secure(end, meeting.secret, concat("weir ", protocol, " ", meeting.job));
+  } catch (const std::exception &error) {
+    throw Failure(
+        Exit::device,
+        concat("ranks cannot prove to know the secret (WEIR_JOB_SECRET_FILE): ", error.what()));
+  }
 }
 
 } // namespace
@@ -71,6 +58,8 @@ std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const
 Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
     : meeting(meeting), crypto(crypto), newest(meeting.last) {
   std::vector<Endpoint> endpoints = Endpoint::of(meeting);
+  secured(SecureStream::End::server, meeting, crypto); // it fails here, or for nobody who comes
+  bool isTaken = false;
   for (int next = meeting.port; next < meeting.port + rendezvousPorts && next < 1 << 16; ++next) {
     int reason = 0;
     for (const Endpoint &one : endpoints) {
@@ -78,8 +67,12 @@ Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
       reason = errno;
       endpoint = one;
       port = uint16_t(next);
-      if (listening >= 0)
+      if (listening >= 0) {
+        if (isTaken)
+          sayWhereElse();
         return;
+      }
+      isTaken |= reason == EADDRINUSE;
       if (reason != EADDRNOTAVAIL)
         break;
     }
@@ -92,6 +85,17 @@ Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
   }
   throw Failure(Exit::peer, concat("rank 0 finds no free port at ", address(), " from ",
                                    meeting.port, " to ", meeting.port + rendezvousPorts - 1));
+}
+
+/// Another run's rank 0 as a rule; or who wants to be taken for this one.
+void Door::sayWhereElse() const {
+  const char *apart = !meeting.secret.empty() ? "ranks know it by the secret"
+                      : meeting.trustsNetwork
+                          ? "with --trust-network ranks may take that program for rank 0"
+                          : "ranks know it by its user and the job";
+  meeting.warn(concat("the port of rank 0, ", endpoint.place(meeting.port),
+                      ", is taken by another program: rank 0 listens at ", place(),
+                      " instead, and ", apart));
 }
 
 Door::~Door() { close(listening); }
@@ -110,24 +114,19 @@ void Door::await(std::vector<pollfd> &files) const {
   if (visitors.size() < mostVisitors)
     files.push_back({listening, POLLIN, 0});
   for (const Visitor &visitor : visitors)
-    files.push_back({visitor.channel->socket(), POLLIN, 0});
+    files.push_back({visitor.channel->socket(),
+                     short(POLLIN | (visitor.channel->isSending() ? POLLOUT : 0)), 0});
 }
 
 bool Door::hear(Visitor &visitor, const Message &hello,
                 std::map<int64_t, std::unique_ptr<Channel>> &admitted) {
-  auto refuse = [&](Exit exit, const std::string &why) {
-    visitor.channel->put({.kind = Kind::refused, .status = uint32_t(exit), .text = why});
-    return true;
-  };
-  auto answer = [&](Message message) {
-    message.code = proofOfDoor(meeting, crypto, hello, visitor.nonce, message);
+  auto answer = [&](const Message &message) {
     visitor.channel->put(message);
     return true;
   };
   if (hello.kind != Kind::hello || hello.status != protocol || hello.text != meeting.job)
-    return refuse(Exit::ok, "this is another job");
-  if (!isSame(hello.code, proof(meeting, crypto, hello, visitor.nonce)))
-    return refuse(Exit::usage, "the secret is another one than rank 0's (WEIR_JOB_SECRET_FILE)");
+    return answer(
+        {.kind = Kind::refused, .status = uint32_t(Exit::ok), .text = "this is another job"});
   if (hello.size != meeting.size || hello.rank == 0 || hello.rank >= meeting.size)
     return answer({.kind = Kind::refused,
                    .status = uint32_t(Exit::usage),
@@ -160,6 +159,19 @@ Message Door::answerAgain(int64_t rank, int64_t last) {
   return refusal(later, concat("there is a rank ", rank, " that is alive"));
 }
 
+void Door::doubt(const Visitor &visitor) {
+  SecureStream::Fault fault = visitor.channel->fault();
+  if (fault == SecureStream::Fault::notTls)
+    visitor.channel->putInTheClear(
+        {.kind = Kind::refused,
+         .status = uint32_t(Exit::usage),
+         .text = "rank 0 has a secret, and this rank has none (WEIR_JOB_SECRET_FILE)"});
+  if (fault == SecureStream::Fault::otherSecret && !std::exchange(hasDoubted, true))
+    meeting.warn(concat("a process at ", endpoint.otherAddress(visitor.channel->socket()),
+                        " has come as a rank of this job, with another secret than rank 0's "
+                        "(WEIR_JOB_SECRET_FILE), and is not taken"));
+}
+
 std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
   while (visitors.size() < mostVisitors) {
@@ -170,15 +182,16 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
       close(socket);
       continue;
     }
-    Visitor visitor{std::make_unique<Channel>(socket), crypto.random(Message::mostNonce),
-                    Clock::now() + toProve};
-    visitor.channel->put({.kind = Kind::challenge, .nonce = visitor.nonce});
-    visitors.push_back(std::move(visitor));
+    visitors.push_back(
+        {std::make_unique<Channel>(socket, secured(SecureStream::End::server, meeting, crypto)),
+         Clock::now() + toProve});
   }
   std::erase_if(visitors, [&](Visitor &visitor) {
     bool isOpen = visitor.channel->move();
     if (auto message = visitor.channel->take())
       return hear(visitor, *message, admitted);
+    if (!isOpen)
+      doubt(visitor);
     return !isOpen || Clock::now() > visitor.until;
   });
   return admitted;
@@ -186,22 +199,18 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
 
 namespace {
 
-/// That who answers will not have this rank, or is not rank 0.
+/// That rank 0 will not have this rank.
 struct Refusal {
   Exit exit;
   std::string words;
-  bool isProved; ///< by who knows the secret, where there is one
 };
 
-/// What a rank has been told.
+/// What a rank has been told, and what it has found in rank 0's place; "" where nothing.
 struct Heard {
-  std::string later;              ///< why rank 0 does not take it yet, or ""
-  std::optional<Refusal> refusal; ///< of the last round; a proved one before others
-
-  void refused(Refusal one) {
-    if (!refusal || (one.isProved && !refusal->isProved))
-      refusal = std::move(one);
-  }
+  std::string later;              ///< why rank 0 does not take it yet
+  std::optional<Refusal> refusal; ///< of the last round
+  std::string otherSecret;        ///< of the last round: who has one
+  std::string stranger;           ///< who proves nothing
 };
 
 /// A rank's try at one place where rank 0 may be.
@@ -213,7 +222,7 @@ public:
   Visit(Visit &&other) noexcept
       : meeting(other.meeting), crypto(other.crypto), endpoint(other.endpoint), port(other.port),
         connecting(std::exchange(other.connecting, -1)), channel(std::move(other.channel)),
-        hello(std::move(other.hello)), challenge(std::move(other.challenge)), until(other.until) {}
+        isProved(other.isProved), until(other.until) {}
   Visit &operator=(Visit &&) = delete;
   ~Visit() {
     if (connecting >= 0)
@@ -237,9 +246,12 @@ public:
     if (!channel)
       return connecting < 0 || Clock::now() > until ? State::isOver : State::goesOn;
     bool isOpen = channel->move();
-    while (auto message = channel->take())
-      if (State state = hear(*message, heard); state != State::goesOn)
-        return state;
+    if (channel->isProved() && !std::exchange(isProved, true))
+      until = Clock::now() + toProve;
+    if (auto message = channel->take())
+      return hear(*message, heard);
+    if (!isOpen && !isProved)
+      doubt(heard);
     return isOpen && Clock::now() <= until ? State::goesOn : State::isOver;
   }
 
@@ -264,48 +276,42 @@ private:
       close(socket);
       return;
     }
-    channel = std::make_unique<Channel>(socket);
+    channel =
+        std::make_unique<Channel>(socket, secured(SecureStream::End::client, meeting, crypto));
     until = Clock::now() + toProve;
+    channel->put({.kind = Kind::hello,
+                  .rank = uint32_t(meeting.rank),
+                  .size = uint32_t(meeting.size),
+                  .status = protocol,
+                  .text = meeting.job,
+                  .parts = {std::to_string(meeting.last)}});
   }
 
+  /// What is heard has been proved, where there is a secret.
   State hear(const Message &message, Heard &heard) {
-    if (hello.nonce.empty()) {
-      if (message.kind != Kind::challenge)
-        return State::isOver;
-      challenge = message.nonce;
-      hello = {.kind = Kind::hello,
-               .rank = uint32_t(meeting.rank),
-               .size = uint32_t(meeting.size),
-               .status = protocol,
-               .text = meeting.job,
-               .nonce = crypto.random(Message::mostNonce),
-               .parts = {std::to_string(meeting.last)}};
-      hello.code = proof(meeting, crypto, hello, challenge);
-      channel->put(hello);
-      until = Clock::now() + toProve;
-      return State::goesOn;
-    }
-    bool isProved = isSame(message.code, proofOfDoor(meeting, crypto, hello, challenge, message));
-    if (message.kind == Kind::refused)
-      refused(message, isProved, heard);
-    else if (message.kind == Kind::welcome && isProved)
+    if (message.kind == Kind::welcome)
       return State::isWelcome;
-    else if (message.kind == Kind::welcome)
-      heard.refused(
-          {Exit::usage,
-           concat("who listens at ", place(), " does not know the job's secret, and is not rank 0"),
-           false});
-    return State::isOver;
-  }
-
-  void refused(const Message &message, bool isProved, Heard &heard) {
+    if (message.kind != Kind::refused)
+      return State::isOver;
     if (message.status == uint32_t(later))
       heard.later = concat(", which says at ", place(), ": ", message.text);
     else if (message.status != uint32_t(Exit::ok))
-      heard.refused({message.status == uint32_t(Exit::peer) ? Exit::peer : Exit::usage,
-                     concat(isProved ? "rank 0 at " : "who listens at ", place(), " refuses rank ",
-                            meeting.rank, ": ", message.text),
-                     isProved});
+      heard.refusal = {
+          message.status == uint32_t(Exit::peer) ? Exit::peer : Exit::usage,
+          concat("rank 0 at ", place(), " refuses rank ", meeting.rank, ": ", message.text)};
+    return State::isOver;
+  }
+
+  /// Of who has not proved to know the secret, whatever it says.
+  void doubt(Heard &heard) {
+    if (channel->fault() == SecureStream::Fault::otherSecret)
+      heard.otherSecret =
+          concat("who listens at ", place(), " does not have the secret of rank ", meeting.rank,
+                 " (WEIR_JOB_SECRET_FILE): it is not rank 0, or was given another secret");
+    else if (channel->fault() != SecureStream::Fault::unproved) // another job's rank 0
+      heard.stranger =
+          concat("; who listens at ", place(),
+                 " does not prove to know the secret: another program, or a rank 0 without one");
   }
 
   const Meeting &meeting;
@@ -314,8 +320,7 @@ private:
   const uint16_t port;
   int connecting; ///< a socket, until it is connected; -1: none
   std::unique_ptr<Channel> channel;
-  Message hello; ///< once it was sent
-  std::string challenge;
+  bool isProved = false;
   Clock::time_point until;
 };
 
@@ -352,6 +357,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   const auto began = Clock::now(), until = began + meeting.patience;
   std::vector<Endpoint> endpoints;
   Heard heard;
+  bool hasWarned = false;
   do {
     try {
       if (endpoints.empty() || meeting.last)
@@ -367,6 +373,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
     }
     // Side by side: what is silent keeps nobody from the one that answers.
     heard.refusal.reset();
+    heard.otherSecret.clear();
     std::vector<Visit> visits;
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port)
       for (const Endpoint &endpoint : endpoints)
@@ -374,29 +381,33 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
           visits.push_back(std::move(visit));
     if (std::optional<Entered> entered = firstWelcome(visits, until, heard))
       return std::move(*entered);
-    // Rank 0's own refusal ends this rank at once. Anybody who listens at one of the ports can send
-    // one without proof, be it rank 0 with another secret: it counts once rank 0 has had the time
-    // to begin. A rank that has met rank 0 before knows the right secret, and looks on.
-    if (heard.refusal &&
-        (heard.refusal->isProved || (!meeting.last && Clock::now() > began + meeting.lateness)))
+    if (heard.refusal)
       fail(*heard.refusal);
+    // Anybody who listens at one of the ports can look like rank 0 with another secret.
+    if (!heard.otherSecret.empty() && !hasWarned && Clock::now() > began + meeting.lateness) {
+      meeting.warn(concat(heard.otherSecret, "; rank ", meeting.rank, " looks on for rank 0"));
+      hasWarned = true;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
   if (heard.refusal)
     fail(*heard.refusal);
+  if (!heard.otherSecret.empty())
+    throw Failure(Exit::usage, heard.otherSecret);
   if (!heard.later.empty())
     throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", heard.later));
   bool isHere = !endpoints.empty() && endpoints[0].isThisMachine();
   const char *network = !isHere                 ? ""
                         : meeting.trustsNetwork ? ", with --trust-network as this rank was"
                                                 : ", without --trust-network as this rank was";
-  throw NotMet(Exit::peer, concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
-                                  endpoints.empty() ? concat(meeting.host, ":", meeting.port)
-                                                    : endpoints[0].place(meeting.port),
-                                  " or the ", rendezvousPorts - 1, " ports behind it for ",
-                                  std::chrono::duration_cast<seconds>(meeting.patience).count(),
-                                  " s: was it started, with the same address and by the same user",
-                                  network, ", and does nothing keep connections out?"));
+  throw NotMet(Exit::peer,
+               concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
+                      endpoints.empty() ? concat(meeting.host, ":", meeting.port)
+                                        : endpoints[0].place(meeting.port),
+                      " or the ", rendezvousPorts - 1, " ports behind it for ",
+                      std::chrono::duration_cast<seconds>(meeting.patience).count(),
+                      " s: was it started, with the same address and by the same user", network,
+                      ", and does nothing keep connections out?", heard.stranger));
 }
 
 } // namespace weir::collectives

@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Rank 0 listens at the first free port from a given one on, and the others look for it there: who
-// listens at a port may be of another job, or no program of ours. Both ends prove that they know
-// the job's secret, where there is one, and neither sends it. Other addresses than this machine's
-// own want one, or the word that everybody on the network may be trusted; on this machine ranks
-// talk to processes of their own user alone (Endpoint.h). A rank tries all ports side by side. A
-// refusal ends the visit to one port: it ends the rank only where none of the ports has welcomed
-// it, and then at once if rank 0 has proved that it knows the secret, else after a while. (The
-// proof binds no connection: a program that passes it on takes rank 0's place all the same.
-// docs/decisions/0055 says what would keep it out.)
+// listens at a port may be of another job, or no program of ours. Other addresses than this
+// machine's own want a secret, or the word that everybody on the network may be trusted; on this
+// machine ranks talk to processes of their own user alone (Endpoint.h). Where there is a secret,
+// all that is said goes over TLS, whose handshake proves to both ends that the other one knows it
+// (Links.h), and nothing is believed ahead of that. Who passes the bytes on between the two is no
+// more than a cable.
+//
+// A rank tries all ports side by side. A refusal ends the visit to one port: it ends the rank only
+// where none of the ports has welcomed it. Who does not prove to know the secret ends no rank: it
+// looks on for as long as it may, and says after a while what it has found.
 //
 // Each time that all have met is a generation of the run. Who comes says of which one it was last.
 // The door stays as long as a generation does, for those who come again: who was of this one has
@@ -29,6 +31,7 @@
 #include "runtime/collectives/Channel.h"
 #include "runtime/collectives/Endpoint.h"
 #include "runtime/collectives/Links.h"
+#include <functional>
 #include <map>
 #include <memory>
 #include <poll.h>
@@ -51,8 +54,10 @@ struct Meeting {
   int64_t beside = 0; ///< how many of the ranks are said to be on this machine; 0: nobody says
   int64_t last = 0;   ///< the generation that this process, or the one before it, was of; 0: none
   std::chrono::milliseconds patience = std::chrono::minutes(5); ///< with who has not come yet
-  /// How much later rank 0 may begin to listen, where another one refuses this rank meanwhile.
+  /// How much later rank 0 may begin to listen before warn() names who listens in its place.
   std::chrono::milliseconds lateness = std::chrono::seconds(10);
+  /// What the user has to know, from any thread.
+  std::function<void(const std::string &)> warn = [](const std::string &) {};
 };
 
 /// That the others are not met, which trying again does not mend: some have not come in the time
@@ -66,7 +71,7 @@ public:
 class Door {
 public:
   /// Listens. Throws Failure: Exit::usage for an address that is not this machine's or not safe,
-  /// Exit::peer where no port is free.
+  /// Exit::peer where no port is free, Exit::device where there is no TLS to be had.
   Door(const Meeting &meeting, const LinksPlugin &crypto);
   ~Door();
 
@@ -91,9 +96,11 @@ public:
 private:
   struct Visitor {
     std::unique_ptr<Channel> channel;
-    std::string nonce;
     Channel::Clock::time_point until;
   };
+  void sayWhereElse() const;
+  /// Of who has not proved to know the secret.
+  void doubt(const Visitor &visitor);
   /// Whether it is done with, as one of the run or as a stranger.
   bool hear(Visitor &visitor, const Message &hello,
             std::map<int64_t, std::unique_ptr<Channel>> &admitted);
@@ -106,6 +113,7 @@ private:
   uint16_t port = 0;
   std::vector<Visitor> visitors;
   std::map<int64_t, bool> here;
+  bool hasDoubted = false;
   int64_t generation = 0; ///< 0: they are still meeting
   int64_t newest; ///< of this process and all who have come, the generation that they were of
   std::vector<int64_t> again;
@@ -118,9 +126,9 @@ struct Entered {
   std::string address;              ///< this process's own, towards rank 0
 };
 
-/// Looks for rank 0. Throws Failure: Exit::usage as above, and where who answers will not have this
-/// one, or does not know the secret, and no other port welcomes it;
-/// NotMet where it does not answer in time, or goes on without this one.
+/// Looks for rank 0. Throws Failure: as above, and Exit::usage where rank 0 will not have this one,
+/// or who answers has another secret until the end, and no other port welcomes it; NotMet where it
+/// does not answer in time, or goes on without this one.
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto);
 
 } // namespace weir::collectives

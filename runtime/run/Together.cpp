@@ -67,7 +67,8 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
                       .trustsNetwork = options.trustNetwork,
                       .beside = launch.beside,
                       .last = options.standing->generation,
-                      .patience = std::chrono::seconds(options.collectiveTimeout)};
+                      .patience = std::chrono::seconds(options.collectiveTimeout),
+                      .warn = [](const std::string &text) { sayAlways("warning: " + text); }};
   settings.timeout = settings.meeting.patience;
   return settings;
 }

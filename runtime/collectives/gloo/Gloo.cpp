@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // A plugin. Of Gloo the pairs of its TCP transport are used and no collective: they move bytes, and
-// what ranks make of these is in their programs. Hashes are OpenSSL's.
+// what ranks make of these is in their programs. Tls.h has what is OpenSSL's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Links.h"
+#include "runtime/collectives/gloo/Tls.h"
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,9 +19,6 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/tcp/device.h>
 #include <netinet/in.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdexcept>
 
 namespace weir::collectives {
@@ -116,27 +114,9 @@ std::unique_ptr<Links> makeLinks(int64_t rank, int64_t size, const std::string &
   return std::make_unique<GlooLinks>(rank, size, interface);
 }
 
-std::string hmac(const std::string &secret, const std::string &message) {
-  std::string code(EVP_MAX_MD_SIZE, '\0');
-  unsigned length = 0;
-  if (!HMAC(EVP_sha256(), secret.data(), int(secret.size()),
-            reinterpret_cast<const unsigned char *>(message.data()), message.size(),
-            reinterpret_cast<unsigned char *>(code.data()), &length))
-    throw std::runtime_error("OpenSSL makes no HMAC-SHA256");
-  code.resize(length);
-  return code;
-}
-
-std::string randomBytes(size_t bytes) {
-  std::string made(bytes, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char *>(made.data()), int(bytes)) != 1)
-    throw std::runtime_error("OpenSSL has no random numbers");
-  return made;
-}
-
 } // namespace
 } // namespace weir::collectives
 
 extern "C" __attribute__((visibility("default"))) const weir::collectives::LinksPlugin weirLinks = {
     weir::collectives::LinksPlugin::currentVersion, "Gloo", weir::collectives::makeLinks,
-    weir::collectives::hmac, weir::collectives::randomBytes};
+    weir::collectives::makeSecure, weir::collectives::sha256};

@@ -22,8 +22,6 @@ Message someMessage() {
           .size = 4,
           .status = 8,
           .text = "no space left",
-          .nonce = std::string(16, 'n'),
-          .code = std::string(32, 'c'),
           .parts = {"", "one", std::string(Message::mostOfPart, 'p')}};
 }
 
@@ -55,7 +53,7 @@ TEST(Messages, NoByteMayBeMissingOrTooMany) {
 }
 
 TEST(Messages, NoLengthIsBelieved) {
-  // The kind, three numbers, and then the lengths of text, nonce and code, and the parts' number.
+  // The kind, three numbers, and then the length of the text and the number of parts.
   std::string plain = body(Message());
   for (size_t at = 13; at + 4 <= plain.size(); at += 4)
     for (uint32_t length : {1u, 5000u, 0x7fffffffu, 0xffffffffu}) {
