@@ -207,10 +207,11 @@ struct Refusal {
 
 /// What a rank has been told, and what it has found in rank 0's place; "" where nothing.
 struct Heard {
-  std::string later;              ///< why rank 0 does not take it yet
-  std::optional<Refusal> refusal; ///< of the last round
-  std::string otherSecret;        ///< of the last round: who has one
-  std::string stranger;           ///< who proves nothing
+  std::string later; ///< why rank 0 does not take it yet
+  // Of the last round:
+  std::optional<Refusal> refusal;
+  std::string otherSecret; ///< who has one
+  std::string stranger;    ///< who proves nothing
 };
 
 /// A rank's try at one place where rank 0 may be.
@@ -374,6 +375,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
     // Side by side: what is silent keeps nobody from the one that answers.
     heard.refusal.reset();
     heard.otherSecret.clear();
+    heard.stranger.clear();
     std::vector<Visit> visits;
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port)
       for (const Endpoint &endpoint : endpoints)

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import time
@@ -402,11 +403,37 @@ class Processes(Ranks):
             for _, err in self.all_end(self.begin(2, *words, env=env), status=2):
                 self.assertRegex(err, r"secret: belongs to another user \(uid 65534\); give a file of your own, with mode 600")
 
+    def test_another_secret(self):
+        """Neither takes the other, and both say why."""
+        artifact, port, processes = self.compiled(*MLP, "--mesh", "dp=2"), free_port(), []
+        for rank in (0, 1):
+            secret = self.write(f"secret-{rank}", f"the secret of rank {rank}\n")
+            secret.chmod(0o600)
+            env = self.environment(rank, 2, port) | {"WEIR_JOB_SECRET_FILE": str(secret)}
+            processes.append(start("weir", "run", artifact, *self.digits(64), "--steps", 1, "--collective-timeout", 3, env=env))
+            self.addCleanup(self.put_away, processes[-1])
+        (_, first), (_, other) = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual([process.returncode for process in processes], [7, 2], first + other)
+        self.assertIn("warning: a process at 127.0.0.1 has come as a rank of this job, with another secret than rank 0's", first)
+        self.assertIn("rank 1 has not come", first)
+        self.assertRegex(other, r"who listens at 127\.0\.0\.1:\d+ does not have the secret of rank 1 \(WEIR_JOB_SECRET_FILE\)")
+
+    def test_a_port_that_is_taken(self):
+        artifact, port = self.compiled(*MLP, "--mesh", "dp=2"), free_port()
+        words, env = ["run", artifact, *self.digits(64), "--steps", 1, "--trust-network"], {"MASTER_PORT": str(port)}
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", port + 1))
+            other.listen()
+            said = self.all_end(self.begin(2, *words, env=env))
+        self.assertIn(f"warning: the port of rank 0, 127.0.0.1:{port + 1}, is taken by another program: rank 0 listens at "
+                      f"127.0.0.1:{port + 2} instead", said[0][1])  # fmt: skip
+        self.assertNotIn("warning", self.all_end(self.begin(2, *words, env=env))[0][1])
+
     def test_what_is_linked(self):
         """Gloo is opened by runs of several processes alone."""
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
         alone = self.weir_run(artifact, *rows, "--steps", 1, env={"LD_DEBUG": "libs"})
-        self.assertNotRegex(alone.stderr, "libgloo|libcrypto|libweir-gloo")
+        self.assertNotRegex(alone.stderr, "libgloo|libssl|libcrypto|libweir-gloo")
         processes = self.begin(2, artifact, *rows, "--steps", 1, tool="weir-run", env={"LD_DEBUG": "libs"})
         self.assertRegex(self.all_end(processes)[0][1], "libgloo")
 

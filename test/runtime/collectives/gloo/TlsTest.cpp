@@ -269,6 +269,21 @@ TEST(Tls, TheKeyIsHkdfs) {
   EXPECT_TRUE(server.isProved());
 }
 
+/// Who learns the secret later reads nothing of what was recorded.
+TEST(Tls, TheKeyAloneOpensNothing) {
+  // The client offers psk_dhe_ke and nothing else (RFC 8446, 4.2.9),
+  EXPECT_NE(OneEnd(End::client).drain().find(std::string("\0\x2d\0\2\1\1", 6)), std::string::npos);
+  // and the server takes no other that is offered, as where no group is shared.
+  OneEnd server(End::server);
+  Other client(TLS_client_method(), [](SSL_CTX *context) {
+    SSL_CTX_set_psk_use_session_callback(context, useKey<2>);
+    SSL_CTX_set1_groups_list(context, "P-521");
+    SSL_CTX_set_options(context, SSL_OP_ALLOW_NO_DHE_KEX);
+  });
+  EXPECT_FALSE(client.connectTo(server));
+  EXPECT_EQ(server.stream->fault(), Fault::unproved);
+}
+
 TEST(Tls, NoCertificateIsTaken) {
   OneEnd client(End::client);
   Other server(TLS_server_method(), useCertificate);
