@@ -207,9 +207,9 @@ struct Refusal {
 
 /// What a rank has been told, and what it has found in rank 0's place; "" where nothing.
 struct Heard {
-  std::string later; ///< why rank 0 does not take it yet
-  // Of the last round:
-  std::optional<Refusal> refusal;
+  std::string later;              ///< why rank 0 does not take it yet
+  std::optional<Refusal> refusal; ///< of the last round
+  // Of any round: rank 0 may give up before this rank does.
   std::string otherSecret; ///< who has one
   std::string stranger;    ///< who proves nothing
 };
@@ -312,7 +312,7 @@ private:
     else if (channel->fault() != SecureStream::Fault::unproved) // another job's rank 0
       heard.stranger =
           concat("; who listens at ", place(),
-                 " does not prove to know the secret: another program, or a rank 0 without one");
+                 " has not proved to know the secret: another program, or a rank 0 without one");
   }
 
   const Meeting &meeting;
@@ -374,8 +374,6 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
     }
     // Side by side: what is silent keeps nobody from the one that answers.
     heard.refusal.reset();
-    heard.otherSecret.clear();
-    heard.stranger.clear();
     std::vector<Visit> visits;
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port)
       for (const Endpoint &endpoint : endpoints)
