@@ -33,14 +33,17 @@ class CudaRuns(emulated.Test):
     @weirtest.takes(20)
     @weirtest.each(SHIPPED)
     def test_losses_and_gradients_are_the_cpus(self, name):
-        """Two steps in four orders of the streams, with every check: the kernels are those that cuda-test compiles. The second
-        step's gradients are of parameters that Adam has made of almost nothing in places."""
+        """Two steps in several orders of the streams, with every check: the kernels in f32 are those that cuda-test compiles. The
+        second step's gradients are of parameters that Adam has made of almost nothing in places."""
         sizes = small(name)[0]
-        for precision, loss, gradient in (("f32", 1e-5, 1e-4), ("bf16", 1e-2, 5e-2)):
+        precisions = [("f32", 1e-5, 1e-4)]
+        if name in weirtest.half(SHIPPED, other=True):
+            precisions.append(("bf16", 1e-2, 5e-2))
+        for precision, loss, gradient in precisions:
             with self.subTest(precision=precision):
                 options = [*sizes, *self.rows_of(name, sizes), "--steps", 2, "--seed", 1, "--precision", precision]
                 expected = self.trained("cpu", MODELS / f"{name}.weir", *options)
-                for seed in range(4):
+                for seed in range(4 if weirtest.ALL else 2):
                     run = lambda *args: self.emulated(*args, seed=seed)
                     self.assert_close(self.trained("gpu", MODELS / f"{name}.weir", *options, run=run), expected, loss, gradient)
 

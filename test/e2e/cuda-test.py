@@ -20,8 +20,9 @@ class Cuda(emulated.Test):
                 self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
 
     @weirtest.takes(20)
-    @weirtest.each(SHIPPED)
+    @weirtest.each(weirtest.half(SHIPPED))
     def test_bf16(self, name):
+        """The others run in bf16 in cuda-runs-test."""
         self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "bf16")
 
     def test_microbatches_begin_anywhere(self):
@@ -60,6 +61,8 @@ class Cuda(emulated.Test):
                 products = [call["what"] for call in report["calls"] if call["entry"] == "step" for _ in range(call["times"])]
                 self.assertEqual(len(products), 27)
                 self.assertEqual(sum(", scaled" in what and "f8e4m3 to " in what for what in products), count)
+                if not sizes:
+                    continue  # its kernels are of the same kinds
                 options = [*model, *weirtest.data(window=self.text()), "--steps", 2, "--seed", 1]
                 expected = self.trained("cpu", *options)
                 run = lambda *args: self.emulated(*args, target=target)
@@ -69,9 +72,9 @@ class Cuda(emulated.Test):
     @weirtest.takes(60)
     @weirtest.each(("cuda", "cuda+none"))
     def test_random_programs(self, target):
-        done = self.run_tool("weir-smith", "--target", target, "--device", "emulated", "--seed", 900000, "--count", 15, "--jobs", 1,
+        done = self.run_tool("weir-smith", "--target", target, "--device", "emulated", "--seed", 900000, "--count", 8, "--jobs", 1,
                              env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip
-        self.assertRegex(done.stdout, r"15 programs")
+        self.assertRegex(done.stdout, r"8 programs")
 
 
 if __name__ == "__main__":

@@ -31,9 +31,10 @@ def folders():
 
 FOLDER = folders()
 ARCHITECTURES = ("cuda:sm_80", "cuda:sm_90", "cuda:sm_100")
-# NVRTC needs seconds for a kernel. What it is given by default has each precision and each architecture; this asks for all pairs of them.
-ALL = bool(os.environ.get("WEIR_NVRTC_ALL"))
-PRECISIONS = {target: ("f32", "bf16") if ALL else (precision,) for target, precision in zip(ARCHITECTURES, ("f32", "bf16", "bf16"))}
+# NVRTC needs seconds for a kernel: by default each precision and each architecture occurs.
+PRECISIONS = {
+    target: ("f32", "bf16") if weirtest.ALL else (precision,) for target, precision in zip(ARCHITECTURES, ("f32", "bf16", "bf16"))
+}
 
 ATTENTION = """
 config batch = 2, width = 32
@@ -86,9 +87,10 @@ class Nvrtc(weirtest.Test):
     @weirtest.takes(30)
     @weirtest.each(SHIPPED)
     def test_every_kernel(self, name):
-        """In f32 for the oldest architecture or the newest, in turns: attention and products are compiled for each below."""
-        f32 = "cuda:sm_80" if SHIPPED.index(name) % 2 else "cuda:sm_100"
-        for target, precision in ((f32, "f32"), ("cuda:sm_90", "bf16")):
+        """In f32 for the oldest architecture and the newest, in bf16 for the one between: attention and products are compiled for
+        each below."""
+        pairs = [("cuda:sm_80", "f32"), ("cuda:sm_90", "bf16"), ("cuda:sm_100", "f32")]
+        for target, precision in pairs if weirtest.ALL else [pairs[SHIPPED.index(name) % 3]]:
             with self.subTest(target=target):
                 kernels = self.compiled(name, target, "--precision", precision)
                 self.assertGreater(len(kernels), 20)
@@ -115,8 +117,8 @@ class Nvrtc(weirtest.Test):
         """Its kernels keep as much in registers as there are; with many blocks, two groups of rows in a warp."""
         model = self.write("attention.weir", ATTENTION)
         sizes = [(32, 2), (64, 2), (64, 512), (128, 2), (128, 512), (256, 2)]
-        if target == ARCHITECTURES[-1] and not ALL:
-            sizes = [(64, 512), (256, 2)]
+        if not weirtest.ALL:
+            sizes = {"cuda:sm_80": sizes[::2], "cuda:sm_90": sizes[1::2], "cuda:sm_100": [(64, 512), (256, 2)]}[target]
         for precision, (width, rows) in itertools.product(PRECISIONS[target], sizes):
             with self.subTest(precision=precision, width=width, rows=rows):
                 kernels = self.compiled(model, target, "--precision", precision,

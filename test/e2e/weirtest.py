@@ -67,6 +67,15 @@ def free_port():
     raise RuntimeError("no 16 free ports in a row from 10000 on")
 
 
+# By default sweeps over models, precisions and architectures run so that each occurs; this asks for all of their pairs.
+ALL = bool(os.environ.get("WEIR_TEST_ALL"))
+
+
+def half(cases, other=False):
+    """Every other case, or the others; all with WEIR_TEST_ALL=1."""
+    return list(cases) if ALL else list(cases)[int(other) :: 2]
+
+
 def each(cases):
     """Makes a test of a method for each case, which the method gets as its argument: `test_models` becomes `test_models__gpt_char`."""
 
