@@ -113,33 +113,39 @@ Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf
   return choice.getResult(0);
 }
 
-// The element of the inputs from `first` on; `index` counts from that input's beginning.
-static Value concatenated(ConcatOp op, Scalars &s, unsigned first, Value index, ValueRange indices,
-                          ElementOf operand) {
-  int64_t dimension = op.getDimension(), size = shapeOf(op.getInputs()[first])[dimension];
-  auto read = [&] {
+// The element at `index` of the inputs from `first` to before `end`, which begin at `offsets`.
+// Halving them keeps a concat of many inputs shallow.
+static Value concatenated(ConcatOp op, Scalars &s, ArrayRef<int64_t> offsets, unsigned first,
+                          unsigned end, ValueRange indices, ElementOf operand) {
+  int64_t dimension = op.getDimension();
+  if (first + 1 == end) {
     Indices source(indices);
-    source[dimension] = index;
+    if (offsets[first])
+      source[dimension] = s.sub(indices[dimension], s.index(offsets[first]));
     return operand(first, source);
-  };
-  if (first + 1 == op.getInputs().size())
-    return read();
-  Value here = s.compare(arith::CmpIPredicate::ult, index, s.index(size));
+  }
+  unsigned middle = (first + end) / 2;
+  Value isBefore =
+      s.compare(arith::CmpIPredicate::ult, indices[dimension], s.index(offsets[middle]));
   Type type = scalarType(tensorType(op.getResult()).getElementType());
-  auto choice = scf::IfOp::create(s.builder, s.loc, TypeRange(type), here, true);
+  auto choice = scf::IfOp::create(s.builder, s.loc, TypeRange(type), isBefore, true);
   OpBuilder::InsertionGuard guard(s.builder);
-  s.builder.setInsertionPointToStart(choice.thenBlock());
-  Value element = read();
-  scf::YieldOp::create(s.builder, s.loc, element);
-  s.builder.setInsertionPointToStart(choice.elseBlock());
-  Value rest = concatenated(op, s, first + 1, s.sub(index, s.index(size)), indices, operand);
-  scf::YieldOp::create(s.builder, s.loc, rest);
+  auto yield = [&](Block *block, unsigned from, unsigned to) {
+    s.builder.setInsertionPointToStart(block);
+    Value element = concatenated(op, s, offsets, from, to, indices, operand);
+    scf::YieldOp::create(s.builder, s.loc, element);
+  };
+  yield(choice.thenBlock(), first, middle);
+  yield(choice.elseBlock(), middle, end);
   return choice.getResult(0);
 }
 
 Value ConcatOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
   Scalars s(builder, getLoc());
-  return concatenated(*this, s, 0, indices[getDimension()], indices, operand);
+  SmallVector<int64_t> offsets = {0};
+  for (Value input : getInputs().drop_back())
+    offsets.push_back(offsets.back() + shapeOf(input)[getDimension()]);
+  return concatenated(*this, s, offsets, 0, getInputs().size(), indices, operand);
 }
 
 } // namespace weir
