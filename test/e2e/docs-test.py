@@ -36,7 +36,7 @@ STAND_INS = {
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --seed 60000"): ["--count", "1"],
     ("docs/testing.md", "weir-smith --target cuda"): ["--count", "1"],
-    ("docs/planning.md", "weir plan models/gpt-char.weir"): SMALL_GPT,
+    ("docs/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
     ("docs/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
 }
 
