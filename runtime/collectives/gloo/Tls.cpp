@@ -27,6 +27,9 @@ constexpr char suiteName[] = "TLS_AES_256_GCM_SHA384";
 constexpr unsigned char suite[] = {0x13, 0x02};
 /// As long as the suite's hash.
 using Key = std::array<unsigned char, 48>;
+/// Records under one key, at most: AES-GCM is safe for 2^24 (RFC 8446, 5.5).
+constexpr uint64_t mostRecords = 1 << 20;
+constexpr size_t recordSize = SSL3_RT_MAX_PLAIN_LENGTH;
 /// The first bytes of a connection: a record's kind, and the major version, which is TLS 1.0's on.
 constexpr char alertRecord = 21, handshakeRecord = 22, majorVersion = 3;
 
@@ -102,9 +105,13 @@ public:
       return;
     }
     ERR_clear_error();
+    if (plain.empty() || cause != Fault::none)
+      return;
+    records += 1 + plain.size() / recordSize;
+    if (records > mostRecords && SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED))
+      records = 0;
     size_t written = 0;
-    if (!plain.empty() && cause == Fault::none)
-      SSL_write_ex(ssl, plain.data(), plain.size(), &written); // into memory, all at once
+    SSL_write_ex(ssl, plain.data(), plain.size(), &written); // into memory, all at once
   }
 
   void drain(std::string &wire) override {
@@ -182,6 +189,7 @@ private:
   BIO *in = nullptr, *out = nullptr;
   std::string waiting; ///< to be sent once there is a proof
   bool proved = false, hasHeard = false;
+  uint64_t records = 0; ///< sent under the present key
   Fault cause = Fault::none;
 };
 

@@ -162,6 +162,29 @@ TEST(Tls, MuchGoesThroughInPieces) {
   EXPECT_TRUE(both.client.told == much);
 }
 
+/// A key is good for so many records: another one follows, and both ends go on.
+TEST(Tls, KeysAreReplaced) {
+  Both both;
+  size_t updates = 0, bytes = 0;
+  for (int turn = 0; turn < 1100; ++turn) {
+    for (int i = 0; i < 1000; ++i)
+      both.client.stream->send("x");
+    std::string wire = both.client.drain();
+    // Nothing else is as long: a KeyUpdate of 5 bytes, the kind and the tag (RFC 8446, 5.2).
+    for (size_t at = 0; at < wire.size(); at += 5 + uint8_t(wire[at + 4]))
+      updates += wire[at + 4] == 5 + 1 + 16;
+    ASSERT_TRUE(both.server.receive(wire));
+    bytes += both.server.told.size();
+    both.server.told.clear();
+    both.client.sent.clear();
+  }
+  EXPECT_EQ(bytes, 1100000u);
+  EXPECT_EQ(updates, 1u);
+  both.server.stream->send("welcome");
+  talk(both.client, both.server);
+  EXPECT_EQ(both.client.told, "welcome");
+}
+
 TEST(Tls, AnotherSecretOrNameProvesNothing) {
   for (auto [secret, name, fault] : {std::tuple("another one, as long", ::name, Fault::otherSecret),
                                      std::tuple(::secret, "weir another", Fault::unproved)}) {
