@@ -14,6 +14,7 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_LINKS_H
 #define WEIR_RUNTIME_COLLECTIVES_LINKS_H
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,8 @@
 
 namespace weir::collectives {
 
-/// Memory that is on its way, one way at a time. Let go of, what has not come never comes.
+/// Memory that is on its way, one way at a time. Let go of, what has not come never comes. Its
+/// links outlive it.
 class Parcel {
 public:
   virtual ~Parcel() = default;
@@ -42,6 +44,14 @@ public:
 /// One process's connections to all others.
 class Links {
 public:
+  struct Settings {
+    int64_t rank, size;
+    std::string interface;   ///< to bind to: a numeric address of this machine
+    std::string secret = {}; ///< "": what is sent is neither encrypted nor proved
+    std::string run = {};    ///< a short name, the same on all ranks and in no other run
+    std::chrono::milliseconds patience = std::chrono::minutes(1); ///< to connect
+  };
+
   virtual ~Links() = default;
   /// Where each other rank, at its number, reaches this one.
   virtual std::vector<std::string> addresses() const = 0;
@@ -80,11 +90,11 @@ public:
 
 /// The one thing that a plugin exports, under the name "weirLinks".
 struct LinksPlugin {
-  static constexpr uint32_t currentVersion = 2;
+  static constexpr uint32_t currentVersion = 3;
   uint32_t version;
   const char *name; ///< for messages
-  /// Binds to `interface`, a numeric address of this machine. Throws std::exception.
-  std::unique_ptr<Links> (*make)(int64_t rank, int64_t size, const std::string &interface);
+  /// Gloo's, or with a secret those over TLS. Throws std::exception.
+  std::unique_ptr<Links> (*make)(const Links::Settings &settings);
   /// `name` says in the clear which secret is meant, and both ends give the same. Throws
   /// std::exception.
   std::unique_ptr<SecureStream> (*secure)(SecureStream::End end, const std::string &secret,

@@ -99,7 +99,11 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   control = std::make_unique<Control>(controls, plugin);
   try {
     introduce(settings.meeting.last);
-    links = plugin.make(own, all, control->address());
+    links = plugin.make({.rank = own,
+                         .size = all,
+                         .interface = control->address(),
+                         .secret = settings.meeting.secret,
+                         .run = concat(met, " ", settings.meeting.job)});
     links->connect(control->allToAll("connecting", links->addresses()));
     isConnected = true;
   } catch (const Failure &failure) {

@@ -86,9 +86,10 @@ public:
   /// Waits until the others have what was sent. Behind an entry's run, which receives all of it.
   virtual void finishSending() {}
 
-  /// Every process calls it with what it has of rank 0. What exchange() brings comes over
-  /// connections that prove nothing; a cryptographic hash of it comes over those by which the
-  /// processes have met. Throws GroupFailure(Exit::peer) where the bytes are not rank 0's.
+  /// Every process calls it with what it has of rank 0. Without a secret, what exchange() brings
+  /// comes over connections that prove nothing; a cryptographic hash of it comes over those by
+  /// which the processes have met. Throws GroupFailure(Exit::peer) where the bytes are not rank
+  /// 0's.
   virtual void requireFirsts(const std::string &what, std::span<const std::byte> bytes) {
     (void)what, (void)bytes;
   }

@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // A plugin. Of Gloo the pairs of its TCP transport are used and no collective: they move bytes, and
-// what ranks make of these is in their programs. Tls.h has what is OpenSSL's.
+// what ranks make of these is in their programs. Where there is a secret, SecureLinks.h has others.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Links.h"
+#include "runtime/collectives/gloo/SecureLinks.h"
 #include "runtime/collectives/gloo/Tls.h"
 #include <algorithm>
 #include <chrono>
@@ -26,9 +27,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// To connect, for which Gloo takes five times what it is given. Who waits for data is stopped by
-/// others, at once or never.
-constexpr milliseconds toConnect = std::chrono::seconds(60) / 5;
+/// Who waits for data is stopped by others, at once or never.
 constexpr milliseconds forEver = std::chrono::hours(24 * 365);
 
 /// Gloo gives out a sockaddr_storage whole, of which an address fills the first bytes: behind them
@@ -65,11 +64,11 @@ private:
 
 class GlooLinks : public Links {
 public:
-  GlooLinks(int64_t rank, int64_t size, const std::string &interface) : rank(rank), size(size) {
+  explicit GlooLinks(const Settings &settings) : rank(settings.rank), size(settings.size) {
     gloo::transport::tcp::attr attr;
-    attr.hostname = interface;
+    attr.hostname = settings.interface;
     context = gloo::transport::tcp::CreateDevice(attr)->createContext(int(rank), int(size));
-    context->setTimeout(toConnect);
+    context->setTimeout(settings.patience / 5); // to connect, Gloo takes five times as long
     for (int peer = 0; peer < size; ++peer)
       if (peer != rank)
         context->createPair(peer);
@@ -110,8 +109,9 @@ private:
   std::shared_ptr<gloo::transport::Context> context;
 };
 
-std::unique_ptr<Links> makeLinks(int64_t rank, int64_t size, const std::string &interface) {
-  return std::make_unique<GlooLinks>(rank, size, interface);
+std::unique_ptr<Links> makeLinks(const Links::Settings &settings) {
+  return settings.secret.empty() ? std::make_unique<GlooLinks>(settings)
+                                 : makeSecureLinks(settings);
 }
 
 } // namespace

@@ -430,38 +430,6 @@ TEST(Processes, OtherAddressesWantASecret) {
   }
 }
 
-namespace {
-
-/// Leaves something on the stack for who comes next.
-[[gnu::noinline]] void dirtyTheStack() {
-  char some[1 << 14];
-  memset(some, 0xa5, sizeof some);
-  asm volatile("" : : "r"(some) : "memory");
-}
-
-} // namespace
-
-/// What ranks tell each other of their ports has nothing else of their memory in it.
-TEST(Processes, AddressesHaveNoBytesOfTheStack) {
-  for (const char *interface : {"127.0.0.1", "::1"}) {
-    dirtyTheStack();
-    std::unique_ptr<Links> links = linksPlugin().make(0, 3, interface);
-    dirtyTheStack();
-    std::vector<std::string> all = links->addresses();
-    EXPECT_EQ(all[0], "");
-    for (size_t peer : {1, 2}) {
-      sockaddr_storage storage;
-      ASSERT_GE(all[peer].size(), sizeof storage);
-      memcpy(&storage, all[peer].data(), sizeof storage);
-      bool is6 = storage.ss_family == AF_INET6;
-      EXPECT_EQ(is6, std::string_view(interface) == "::1");
-      std::string rest = all[peer].substr(is6 ? sizeof(sockaddr_in6) : 8, sizeof storage);
-      rest.resize(sizeof storage - (is6 ? sizeof(sockaddr_in6) : 8));
-      EXPECT_EQ(rest, std::string(rest.size(), '\0')) << interface;
-    }
-  }
-}
-
 TEST(Processes, OtherMachinesDoNotReachALoopbackAddress) {
   for (int64_t rank : {0, 1})
     for (const char *host : {"127.0.1.1", "::1"}) {

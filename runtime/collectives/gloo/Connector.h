@@ -1,0 +1,88 @@
+//===- Connector.h - Connecting ranks that share a secret -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each rank listens for those of higher numbers, and calls those of lower ones. Who calls says its
+// rank in the clear, and then both prove by TLS that they know the secret, under a name that says
+// what the connection is for: the run, the two ranks, and a random number of who listens, which
+// came over the proved channel. So a connection of other ranks, of another run or of another
+// purpose proves nothing here, whoever passes it on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
+#define WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
+
+#include "runtime/collectives/gloo/Wire.h"
+#include <array>
+#include <chrono>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace weir::collectives {
+
+class Connector {
+public:
+  /// Listens. Throws std::exception.
+  explicit Connector(const Links::Settings &settings);
+  ~Connector();
+
+  /// As Links'. To ranks of lower numbers nothing.
+  std::vector<std::string> addresses() const;
+  /// A proved connection to each other rank, at its number. Throws std::exception where one is not
+  /// there in time. Who proves nothing is sent away, and costs the others no time.
+  std::vector<std::unique_ptr<Wire>> connect(const std::vector<std::string> &addresses);
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Address {
+    sockaddr_storage storage{};
+    socklen_t length = 0;
+    std::string text;   ///< "127.0.0.1 port 40000"
+    std::string random; ///< of who listens
+  };
+  /// Who has come.
+  struct Visitor {
+    int file; ///< until it has said who it is, then -1
+    Clock::time_point until;
+    std::array<unsigned char, 4> said{}; ///< its rank, the high byte first
+    size_t heard = 0;                    ///< bytes of it
+    int64_t peer = -1;
+    std::unique_ptr<Wire> wire = nullptr;
+  };
+  /// To one rank, again and again.
+  struct Call {
+    int64_t peer;
+    Address address;
+    int file = -1; ///< until it is connected, then -1
+    std::unique_ptr<Wire> wire = nullptr;
+    Clock::time_point next{}; ///< of nothing under way: when to try again
+    std::string failure = {};
+  };
+
+  std::string nameOf(int64_t peer, const std::string &random) const;
+  std::unique_ptr<SecureStream> secured(int64_t peer, const std::string &random) const;
+  Address parse(int64_t peer, const std::string &text) const;
+  void welcome();
+  /// Whether it is done with: proved, or sent away.
+  bool hear(Visitor &visitor);
+  bool introduce(Visitor &visitor);
+  void begin(Call &call);
+  void goOn(Call &call);
+  void giveUp(Call &call, const std::string &why);
+  [[noreturn]] void fail() const;
+
+  const Links::Settings settings;
+  int listening = -1;
+  std::string random;
+  std::vector<Visitor> visitors;
+  std::vector<Call> calls;
+  std::vector<std::unique_ptr<Wire>> wires;
+};
+
+} // namespace weir::collectives
+
+#endif
