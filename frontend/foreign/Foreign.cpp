@@ -62,7 +62,6 @@ const std::vector<ForeignName> &foreignNames() {
       {call, "minimum", "min(x, y)", ""},
       {call, "multiply", "x * y", ""},
       {call, "floor_divide", "div(7, 2)", "of ints, rounding down"},
-      {call, "log1p", "log(1.0 + x)", ""},
       {call, "leaky_relu", "max(x, 0.01 * x)", ""},
       {call, "isfinite", "is_finite(x)", ""},
       {call, "isnan", "not is_finite(x)", "of what is neither infinite nor missing"},

@@ -90,12 +90,13 @@ TEST(Extremes, softplus) {
   expectLosses("ratio(sum(softplus(y)), 1)", rows);
 }
 
-// The logarithm of a sigmoid is finite as long as the sigmoid is no smaller than the least f32.
+// The logarithm of a sigmoid is finite as long as the sigmoid is no smaller than the least f32. Of
+// a sigmoid next to 1 it has lost its digits: that is what log_sigmoid is for.
 TEST(Extremes, logSigmoid) {
   std::vector<Row> rows, apart;
   for (double x : extremes) {
     rows.push_back({{x}, -softplus(-x), {sigmoid(-x)}});
-    if (x > -87)
+    if (x > -87 && x <= 5)
       apart.push_back(rows.back());
   }
   expectLosses("ratio(sum(log_sigmoid(y)), 1)", rows);
@@ -104,7 +105,7 @@ TEST(Extremes, logSigmoid) {
 
 TEST(Extremes, gelu) {
   std::vector<Row> rows;
-  for (double x : {-1e4, -20.0, -13.0, -12.5, -5.0, -1.0, 0.0, 1.0, 5.0, 1e4}) {
+  for (double x : {-1e4, -20.0, -12.8, -12.5, -5.0, -1.0, 0.0, 1.0, 5.0, 1e4}) {
     double share = std::erfc(-x / std::sqrt(2.)) / 2;
     double density = std::exp(-x * x / 2) / std::sqrt(8 * std::atan(1.));
     rows.push_back({{x}, x * share, {share + x * density}});
