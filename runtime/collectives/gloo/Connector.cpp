@@ -24,7 +24,7 @@ constexpr std::chrono::seconds toProve(5);
 constexpr std::chrono::milliseconds betweenCalls(100);
 constexpr size_t mostVisitors = 128;
 
-std::runtime_error systemError(const std::string &what) {
+std::runtime_error errnoError(const std::string &what) {
   return std::runtime_error(what + ": " + std::strerror(errno));
 }
 
@@ -46,7 +46,7 @@ socklen_t resolve(const std::string &host, const std::string &port, sockaddr_sto
 std::string drawRandom() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-    throw systemError("no random number is to be had");
+    throw errnoError("no random number is to be had");
   std::string text;
   for (unsigned char byte : bytes)
     for (int half : {byte >> 4, byte & 15})
@@ -66,7 +66,7 @@ Connector::Connector(const Links::Settings &settings)
   listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listening < 0 || bind(listening, raw(storage), length) != 0 ||
       listen(listening, SOMAXCONN) != 0) {
-    std::runtime_error error = systemError("no port at " + settings.interface);
+    std::runtime_error error = errnoError("no port at " + settings.interface);
     if (listening >= 0)
       close(listening);
     throw error;
@@ -91,7 +91,7 @@ std::vector<std::string> Connector::addresses() const {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   if (getsockname(listening, raw(own), &length) != 0)
-    throw systemError("no port");
+    throw errnoError("no port");
   in_port_t port = own.ss_family == AF_INET ? reinterpret_cast<sockaddr_in &>(own).sin_port
                                             : reinterpret_cast<sockaddr_in6 &>(own).sin6_port;
   for (auto peer = size_t(settings.rank) + 1; peer < all.size(); ++peer)
@@ -212,7 +212,7 @@ bool Connector::hear(Visitor &visitor) {
 void Connector::begin(Call &call) {
   call.file = socket(call.address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (call.file < 0)
-    throw systemError("there is no socket to be had");
+    throw errnoError("there is no socket to be had");
   if (::connect(call.file, raw(call.address.storage), call.address.length) != 0 &&
       errno != EINPROGRESS)
     giveUp(call, std::strerror(errno));

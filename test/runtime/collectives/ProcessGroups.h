@@ -41,8 +41,9 @@ using Change = std::function<void(Processes::Settings &)>;
 using Body = std::function<void(Processes &)>;
 
 /// Runs `body` as each rank, and returns what each fails with, "" where it does not.
-inline std::vector<std::string>
-onAll(int64_t size, const Body &body, const Change &change = [](Processes::Settings &) {}) {
+inline std::vector<std::string> onAll(
+    int64_t size, const Body &body, const Change &change = [](Processes::Settings &) {},
+    const LinksPlugin &plugin = linksPlugin()) {
   uint16_t port = freePort();
   std::vector<std::string> failures(static_cast<size_t>(size));
   std::vector<std::jthread> threads;
@@ -51,7 +52,7 @@ onAll(int64_t size, const Body &body, const Change &change = [](Processes::Setti
       try {
         Processes::Settings own = settings(rank, size, port);
         change(own);
-        Processes group(own, linksPlugin());
+        Processes group(own, plugin);
         try {
           body(group);
           group.finish();
