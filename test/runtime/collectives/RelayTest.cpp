@@ -15,6 +15,7 @@
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
 #include "test/runtime/collectives/FreePort.h"
+#include "test/runtime/collectives/Meetings.h"
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mutex>
@@ -29,21 +30,15 @@ namespace {
 using Clock = Channel::Clock;
 using Fault = SecureStream::Fault;
 
-constexpr char secret[] = "sixteen letters!";
-
-Meeting meetingOf(int64_t rank, uint16_t port) {
-  return {.rank = rank,
-          .size = 2,
-          .host = "127.0.0.1",
-          .port = port,
-          .job = "test",
-          .secret = secret,
-          .trustsNetwork = true, // over TCP
-          .patience = 10s};
+/// Over TCP, where a relay can stand.
+Meeting overTcp(int64_t rank, uint16_t port) {
+  Meeting meeting = meetingOf(rank, port);
+  meeting.trustsNetwork = true;
+  return meeting;
 }
 
 int connectTo(uint16_t port) {
-  int file = Endpoint::of(meetingOf(1, port)).at(0).connect(port);
+  int file = Endpoint::of(overTcp(1, port)).at(0).connect(port);
   pollfd ready{file, POLLOUT, 0};
   poll(&ready, 1, 1000);
   return file;
@@ -61,7 +56,7 @@ class Relay {
 public:
   /// Listens at `port` for whoever looks for the rank 0 that is at `target`.
   Relay(uint16_t port, uint16_t target)
-      : listening(Endpoint::of(meetingOf(0, port)).at(0).listen(port, 9)), target(target),
+      : listening(Endpoint::of(overTcp(0, port)).at(0).listen(port, 9)), target(target),
         thread([this](std::stop_token over) { run(over); }) {
     EXPECT_GE(listening, 0);
   }
@@ -161,7 +156,7 @@ std::array<std::string, 2> runOver(const std::function<void(Processes &, Relay &
     threads.emplace_back([&, rank] {
       try {
         Processes::Settings own;
-        own.meeting = meetingOf(rank, rank ? looked : port);
+        own.meeting = overTcp(rank, rank ? looked : port);
         own.meeting.secret = secret;
         Processes group(own, linksPlugin());
         try {
@@ -263,9 +258,9 @@ TEST(Relay, ThatSpeaksForARankIsFoundOut) {
 /// What it has recorded of one rank opens no door again.
 TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
   uint16_t port = freePort(), looked = freePort();
-  RankZero zero(meetingOf(0, port));
+  RankZero zero(overTcp(0, port));
   Relay relay(looked, port);
-  Meeting rank = meetingOf(1, looked);
+  Meeting rank = overTcp(1, looked);
   {
     Entered entered = enter(rank, linksPlugin());
     EXPECT_EQ(entered.place, concat("127.0.0.1:", looked));
@@ -273,7 +268,7 @@ TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
   const std::string said = relay.recorded(true);
   ASSERT_GT(said.size(), 100u);
   uint16_t next = freePort();
-  RankZero other(meetingOf(0, next));
+  RankZero other(overTcp(0, next));
   int file = connectTo(next);
   send(file, said.data(), said.size(), MSG_NOSIGNAL);
   heard(file, 1000); // rank 0's half of the handshake, or its alert
@@ -294,7 +289,7 @@ TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
 /// Nobody waits for who stops in the middle of its handshake, and then it is sent away.
 TEST(Relay, ThatStallsIsLetGo) {
   uint16_t port = freePort();
-  RankZero zero(meetingOf(0, port));
+  RankZero zero(overTcp(0, port));
   std::string hello;
   linksPlugin().secure(SecureStream::End::client, secret, "weir 4 test")->drain(hello);
   std::vector<int> stalled;
@@ -303,7 +298,7 @@ TEST(Relay, ThatStallsIsLetGo) {
     send(stalled.back(), hello.data(), size, MSG_NOSIGNAL);
   }
   auto began = Clock::now();
-  EXPECT_EQ(enter(meetingOf(1, port), linksPlugin()).place, concat("127.0.0.1:", port));
+  EXPECT_EQ(enter(overTcp(1, port), linksPlugin()).place, concat("127.0.0.1:", port));
   EXPECT_LT(Clock::now() - began, 2s);
   for (int file : stalled) {
     std::string came = "more";

@@ -9,6 +9,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/collectives/Plugin.h"
 #include "test/runtime/collectives/FreePort.h"
+#include "test/runtime/collectives/Meetings.h"
 #include <mutex>
 #include <thread>
 
@@ -20,18 +21,6 @@ namespace {
 
 using Kind = Message::Kind;
 using Clock = Channel::Clock;
-
-constexpr char secret[] = "sixteen letters!";
-
-Meeting meetingOf(int64_t rank, uint16_t port) {
-  return {.rank = rank,
-          .size = 2,
-          .host = "127.0.0.1",
-          .port = port,
-          .job = "test",
-          .secret = secret,
-          .patience = 10s};
-}
 
 /// Waits for a socket to have something.
 bool await(int file) {
