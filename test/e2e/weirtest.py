@@ -50,14 +50,18 @@ def start_into(file, tool, *args):
     return subprocess.Popen([BIN / tool, *map(str, args)], cwd=ROOT, stdout=file, stderr=subprocess.DEVNULL)
 
 
-PORTS = itertools.count(os.getpid(), 97)  # each process begins at another port, as FreePort.h does
+SLOTS = itertools.count(os.getpid())
+RESERVED = []
 
 
 def free_port():
-    """A free TCP port, with the 15 behind it, outside the range of outgoing connections."""
-    for slot in itertools.islice(PORTS, 1375):
-        base = 10000 + slot % 1375 * 16
+    """A free TCP port, with the 15 behind it, which no other test gets before this process exits, as FreePort.h says."""
+    for slot in itertools.islice(SLOTS, 1200):
+        base = 10000 + slot % 1200 * 16
+        reserved = socket.socket(socket.AF_UNIX)
         try:
+            reserved.bind(f"\0weir test ports {base}")
+            RESERVED.append(reserved)
             for port in range(base, base + 16):
                 with socket.socket() as probe:
                     probe.bind(("127.0.0.1", port))
