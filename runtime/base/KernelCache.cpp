@@ -7,6 +7,7 @@
 
 #include "runtime/base/KernelCache.h"
 #include "runtime/base/NewFile.h"
+#include "runtime/base/OwnUser.h"
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -52,7 +53,7 @@ uint64_t hashOf(const std::string &path, std::span<const char> code) {
 
 /// Whether nobody but this user may have written it.
 bool isOwn(const struct stat &status) {
-  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return isOwnUser(status.st_uid) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /// Whether the folder is there, made if need be, and this user's alone. A folder that is this
@@ -65,7 +66,7 @@ bool isOwnFolder(const std::string &folder) {
   struct stat status{};
   if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     return false;
-  if (status.st_uid == geteuid() && !isOwn(status) &&
+  if (isOwnUser(status.st_uid) && !isOwn(status) &&
       chmod(folder.c_str(), status.st_mode & ~mode_t(S_IWGRP | S_IWOTH) & 07777) == 0 &&
       stat(folder.c_str(), &status) != 0)
     return false;
@@ -75,7 +76,7 @@ bool isOwnFolder(const std::string &folder) {
   if (isTold.exchange(true))
     return false;
   std::cerr << "warning: the cache of kernels, " << folder << ", is not used: "
-            << (status.st_uid == geteuid()
+            << (isOwnUser(status.st_uid)
                     ? "other users may write to it"
                     : "it belongs to another user (uid " + std::to_string(status.st_uid) + ")")
             << "; name a folder of your own in WEIR_KERNEL_CACHE\n";

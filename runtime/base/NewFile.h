@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <string>
+#include <sys/stat.h>
 
 namespace weir {
 
@@ -39,6 +40,8 @@ public:
 
 private:
   [[noreturn]] void fail(int reason);
+  void requireNoStrangers(const struct stat &there) const;
+  void followLinks();
   void discard();
   std::string target;  // as it was asked for
   std::string renamed; // the file that is replaced; "": none

@@ -7,6 +7,7 @@
 
 #include "runtime/run/Secret.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/OwnUser.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
 #include <cerrno>
@@ -59,7 +60,7 @@ Failure refuse(const char *path, const std::string &why) {
 /// files of root's.
 void requireOwn(const char *path, const struct stat &status) {
   std::string whose;
-  if (status.st_uid != geteuid() && status.st_uid != 0)
+  if (!isOwnUser(status.st_uid) && status.st_uid != 0)
     whose = concat("belongs to another user (uid ", status.st_uid, ")");
   else if (status.st_mode & S_IWOTH)
     whose = "every user may write to it";

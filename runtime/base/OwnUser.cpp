@@ -1,0 +1,32 @@
+//===- OwnUser.cpp - Whose a process or a file is -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/base/OwnUser.h"
+#include <cstdint>
+#include <fstream>
+#include <unistd.h>
+
+namespace weir {
+
+static uid_t overflowUser() {
+  uid_t user = 65534;
+  std::ifstream("/proc/sys/kernel/overflowuid") >> user;
+  return user;
+}
+
+/// Whether the kernel shows every user under a number of its own.
+static bool areAllMapped() {
+  uint64_t inside = 0, outside = 0, count = 0;
+  return (std::ifstream("/proc/self/uid_map") >> inside >> outside >> count) && inside == 0 &&
+         outside == 0 && count == UINT32_MAX;
+}
+
+bool isOwnUser(uid_t user) {
+  return user == geteuid() && (user != overflowUser() || areAllMapped());
+}
+
+} // namespace weir
