@@ -41,6 +41,8 @@ struct KernelPlan {
   /// there is none.
   int64_t workspace = 0;
   int64_t threadScratch = 0; ///< bytes per thread
+  /// FLOPs of what the code computes a second time or more, beside those of the kernel's ops.
+  int64_t recomputedFlops = 0;
   /// (result, input): the result may be stored in the input's buffer: every element is read before
   /// it is written, by the same task.
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;

@@ -234,7 +234,7 @@ LogicalResult PlanReader::readKernel(uint32_t first) {
   StringRef name = text(kernel.symbol()).drop_back(text(kernel.suffix()).size());
   auto op = plan::KernelOp::create(builder, unknown, name, *shape, builder.getArrayAttr(parts),
                                    builder.getArrayAttr(takes), kernel.thread_scratch(),
-                                   kernel.flops(), kernel.bytes());
+                                   kernel.flops(), kernel.bytes(), kernel.recomputed_flops());
   for (size_t part = 0; part < parts.size(); ++part)
     kernelOf.emplace_back(op, part);
   return success();

@@ -297,7 +297,8 @@ private:
         kernel->flops = op.getFlops();
         kernel->bytes = op.getBytes();
         kernel->meaning = printMeaning(op);
-        kernel->op_flops = flopsOfOps(meaning, kernel->flops);
+        kernel->recomputed_flops = op.getRecomputed();
+        kernel->op_flops = flopsOfOps(meaning, kernel->flops - kernel->recomputed_flops);
         writeTensors(*kernel, meaning);
       }
       kernels[{op.getSymName(), i}] = program.kernels.size();

@@ -85,6 +85,7 @@ private:
   int64_t summedRows = 1; ///< of a partial sum
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets, levelOffsets;
   DenseMap<Value, Buffer> savedIn;
+  DenseSet<Value> computed; ///< full values, by the passes so far
   AffineExpr task, row, column;
 };
 
@@ -353,6 +354,7 @@ void RowEmitter::emitRow(int stage) {
                         scalarType(tensorType(value).getElementType()), -1};
     }
   e.plan.threadScratch = std::max(e.plan.threadScratch, buffers * bytes);
+  e.plan.recomputedFlops += recomputedFlops(space, passes, computed);
 
   column = AffineExpr();
   for (RowPass &pass : passes) {

@@ -231,6 +231,7 @@ KernelPlan repeated(KernelPlan plan, KernelOp kernel) {
   for (LaunchPlan &launch : plan.launches)
     launch.tasks *= copies;
   plan.workspace = llvm::alignTo(plan.workspace, workspaceAlignment) * copies;
+  plan.recomputedFlops *= copies;
   auto ofFirst = std::move(plan.inPlace);
   plan.inPlace.clear();
   for (int64_t copy = 0; copy < copies; ++copy)

@@ -112,6 +112,7 @@ private:
   Value thread;                          ///< of a row's
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
   DenseMap<Value, Buffer> savedIn;
+  DenseSet<Value> computed; ///< full values, by the passes so far
   AffineExpr task, row, chunk;
   /// Sums that threads keep to themselves: a total's part, and of columns, where a thread has one
   /// place in a row, a value for each lane.
@@ -414,6 +415,7 @@ void RowEmitter::emitRow(int stage) {
   int64_t most = std::min(mostSavedRegisters, registersOfBlock / threads) / lanes;
   std::vector<RowPass> passes =
       rowPasses(space, stage, space.columns / lanes <= threads ? most : 0);
+  e.plan.recomputedFlops += recomputedFlops(space, passes, computed);
   for (const RowPass &pass : passes)
     for (auto [value, buffer] : pass.saves)
       savedIn[value] = e.ownArray(scalarType(tensorType(value).getElementType()), lanes);

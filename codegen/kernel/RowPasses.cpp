@@ -24,6 +24,28 @@ int64_t weightOf(Operation *op) {
   return fusionClass(op) == FusionClass::cheap ? 0 : elementaryWeight;
 }
 
+bool isFull(const RowSpace &space, Value value) {
+  return tensorType(value).getNumElements() == space.rows * space.columns;
+}
+
+/// Whether the kernel's inputs or the reductions before the pass have it.
+bool isGiven(Value value) {
+  Operation *op = value.getDefiningOp();
+  return !op || isa<ReduceOp>(op);
+}
+
+/// The values that a pass computes elements of, in its order.
+SmallVector<Value> rootsOf(const RowPass &pass) {
+  SmallVector<Value> roots;
+  for (ReduceOp op : pass.reductions)
+    roots.push_back(op.getInput());
+  for (Sum *sum : pass.sums)
+    roots.push_back(sum->op.getInput());
+  for (const RowSpace::Output &output : pass.outputs)
+    roots.push_back(output.value);
+  return roots;
+}
+
 /// Decides what passes save. A value is saved when a second pass needs it, by the first.
 class Saving {
 public:
@@ -33,12 +55,8 @@ public:
   void run() {
     for (current = 0; current < passes.size(); ++current) {
       seen.clear();
-      for (ReduceOp op : passes[current].reductions)
-        visit(op.getInput());
-      for (Sum *sum : passes[current].sums)
-        visit(sum->op.getInput());
-      for (const RowSpace::Output &output : passes[current].outputs)
-        visit(output.value);
+      for (Value root : rootsOf(passes[current]))
+        visit(root);
     }
     placeInBuffers();
   }
@@ -49,20 +67,11 @@ private:
     size_t first, last;
   };
 
-  bool isFull(Value value) const {
-    return tensorType(value).getNumElements() == space.rows * space.columns;
-  }
-  /// Whether the kernel's inputs or the reductions before the pass have it.
-  static bool isGiven(Value value) {
-    Operation *op = value.getDefiningOp();
-    return !op || isa<ReduceOp>(op);
-  }
-
   void visit(Value value) {
     if (isGiven(value) || !seen.insert(value).second)
       return;
     size_t first = firstPass.try_emplace(value, current).first->second;
-    if (first < current && isFull(value) && save(value, first))
+    if (first < current && isFull(space, value) && save(value, first))
       return;
     for (Value operand : value.getDefiningOp()->getOperands())
       visit(operand);
@@ -90,7 +99,7 @@ private:
     if (isGiven(value) || saved.contains(value) || !counted.insert(value).second)
       return 0;
     Operation *op = value.getDefiningOp();
-    int64_t sum = isFull(value) ? weightOf(op) : 0;
+    int64_t sum = isFull(space, value) ? weightOf(op) : 0;
     for (Value operand : op->getOperands()) {
       if (sum >= worthSaving)
         break;
@@ -157,6 +166,32 @@ std::vector<RowPass> rowPasses(RowSpace &space, int stage, int64_t mostSaved) {
     passAt(output.level).outputs.push_back(output);
   Saving(space, passes, mostSaved).run();
   return passes;
+}
+
+int64_t recomputedFlops(const RowSpace &space, ArrayRef<RowPass> passes,
+                        llvm::DenseSet<Value> &computed) {
+  int64_t flops = 0;
+  llvm::DenseSet<Value> saved, seen;
+  SmallVector<Value> open;
+  for (const RowPass &pass : passes) {
+    seen.clear();
+    open = rootsOf(pass);
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      if (isGiven(value) || saved.contains(value) || !seen.insert(value).second)
+        continue;
+      Operation *op = value.getDefiningOp();
+      if (isFull(space, value) && !computed.insert(value).second)
+        if (auto costed = dyn_cast<Costed>(op))
+          flops += costed.cost().flops;
+      llvm::append_range(open, op->getOperands());
+    }
+    for (const SavedColumns &save : pass.saves)
+      saved.insert(save.value);
+    for (Value value : pass.forgets)
+      saved.erase(value);
+  }
+  return flops;
 }
 
 } // namespace weir

@@ -42,6 +42,12 @@ struct RowPass {
 /// The passes of a sweep, by level. They save at most `mostSaved` values of a row at a time.
 std::vector<RowPass> rowPasses(RowSpace &space, int stage, int64_t mostSaved);
 
+/// FLOPs of the full values that these passes compute, over all rows, though an earlier pass of the
+/// kernel did: such a value was not worth saving, or there was no room. `computed` has those of the
+/// stages before, and gets these passes'.
+int64_t recomputedFlops(const RowSpace &space, llvm::ArrayRef<RowPass> passes,
+                        llvm::DenseSet<mlir::Value> &computed);
+
 } // namespace weir
 
 #endif

@@ -63,11 +63,13 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
     inputs, its results, then workspaces, whose contents pass from part to part.
     C1: the region holds one weir.kernel.  C2: there is a part, and each has a task.  C3: the first operands are the meaning's
     inputs, read, and its results, written, of their sizes; workspaces are written.  C4: scratch and cost are not negative.
+    C5: of `flops` at most all are `recomputed`: of elements that the code computes a second time or more.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Weir_KernelShape:$shape,
                        TypedArrayAttrBase<Plan_Part, "launches">:$parts,
                        TypedArrayAttrBase<Plan_Operand, "operands">:$takes,
-                       I64Attr:$thread_scratch, I64Attr:$flops, I64Attr:$bytes);
+                       I64Attr:$thread_scratch, I64Attr:$flops, I64Attr:$bytes,
+                       DefaultValuedAttr<I64Attr, "0">:$recomputed);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$shape $sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;

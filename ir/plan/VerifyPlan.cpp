@@ -136,6 +136,9 @@ LogicalResult KernelOp::verify() {
   if (static_cast<int64_t>(getThreadScratch()) < 0 || static_cast<int64_t>(getFlops()) < 0 ||
       static_cast<int64_t>(getBytes()) < 0)
     return emitOpError("has negative scratch or cost");
+  // C5
+  if (getRecomputed() > getFlops())
+    return emitOpError() << "recomputes " << getRecomputed() << " of " << getFlops() << " FLOPs";
   return success();
 }
 

@@ -59,7 +59,8 @@ LogicalResult checkSchedule(plan::KernelOp kernel, Target &target) {
   return success(
       succeeded(check("parts", kernel.getParts(), code.parts)) &&
       succeeded(check("operands", kernel.getTakes(), code.takes)) &&
-      succeeded(check("scratch per thread", kernel.getThreadScratchAttr(), code.threadScratch)));
+      succeeded(check("scratch per thread", kernel.getThreadScratchAttr(), code.threadScratch)) &&
+      succeeded(check("recomputed FLOPs", kernel.getRecomputedAttr(), code.recomputed)));
 }
 
 /// Gives a plan's kernels other names.

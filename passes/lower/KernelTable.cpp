@@ -17,15 +17,17 @@ using namespace mlir;
 
 namespace weir {
 
-static int64_t costOf(KernelOp kernel, bool bytes) {
+static int64_t bytesOf(KernelOp kernel) {
   int64_t total = 0;
-  if (bytes) {
-    for (Type type : kernel->getOperandTypes())
-      total += storageBytes(type);
-    for (Type type : kernel->getResultTypes())
-      total += storageBytes(type);
-    return total;
-  }
+  for (Type type : kernel->getOperandTypes())
+    total += storageBytes(type);
+  for (Type type : kernel->getResultTypes())
+    total += storageBytes(type);
+  return total;
+}
+
+static int64_t flopsOf(KernelOp kernel, const KernelPlan &planned) {
+  int64_t total = planned.recomputedFlops;
   kernel.walk([&](Costed op) { total += op.cost().flops; });
   return total;
 }
@@ -47,8 +49,8 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   std::string symbol = "kernel_" + std::to_string(entries.size());
   entry.op = plan::KernelOp::create(
       builder, kernel.getLoc(), builder.getStringAttr(symbol), kernel.getShapeAttr(), said.parts,
-      said.takes, said.threadScratch, builder.getI64IntegerAttr(costOf(kernel, false)),
-      builder.getI64IntegerAttr(costOf(kernel, true)));
+      said.takes, said.threadScratch, builder.getI64IntegerAttr(flopsOf(kernel, *schedule)),
+      builder.getI64IntegerAttr(bytesOf(kernel)), said.recomputed);
   // A variable may have that name: the kernel takes another then.
   symbols.insert(entry.op);
   Block *body = builder.createBlock(&entry.op.getBody());

@@ -28,7 +28,8 @@ Schedule scheduleOf(KernelOp kernel, const KernelPlan &planned) {
   if (planned.workspace)
     take(plan::Mode::write, planned.workspace);
   return {builder.getArrayAttr(parts), builder.getArrayAttr(takes),
-          builder.getI64IntegerAttr(planned.threadScratch)};
+          builder.getI64IntegerAttr(planned.threadScratch),
+          builder.getI64IntegerAttr(planned.recomputedFlops)};
 }
 
 } // namespace weir

@@ -17,7 +17,7 @@ namespace weir {
 struct Schedule {
   mlir::ArrayAttr parts; ///< #plan.part, in order
   mlir::ArrayAttr takes; ///< #plan.operand: inputs, results, a workspace
-  mlir::IntegerAttr threadScratch;
+  mlir::IntegerAttr threadScratch, recomputed;
 };
 
 /// Of a kernel as the target planned it.

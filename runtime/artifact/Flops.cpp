@@ -120,6 +120,7 @@ public:
         ModelLine at = line == noLine ? ModelLine() : lineOf(*action.locations()->Get(line));
         add(work[at].executed, {.products = flops.products(), .flops = flops.all()}, times);
       }
+      add(work[lines.front()].executed, {.flops = kernel->recomputed_flops()}, times);
       return;
     }
     // What a call multiplies stands first (locationsOf in codegen/kernel/ProductSpec.h).

@@ -367,12 +367,14 @@ void ProgramChecker::checkTensors(const std::string &where, const Kernel &kernel
 }
 
 void ProgramChecker::checkFlops(const std::string &where, const Kernel &kernel) {
+  require(kernel.recomputed_flops() <= kernel.flops(), where,
+          "it recomputes more FLOPs than it has");
   if (!kernel.op_flops())
     return;
   require(isAligned(kernel.op_flops()), where, "its ops' FLOPs are not aligned in the file");
   require(kernel.part() == 0 && kernel.ops() && kernel.ops()->size() == kernel.op_flops()->size(),
           where, "it has not as many ops as FLOPs of ops");
-  uint64_t sum = 0;
+  uint64_t sum = kernel.recomputed_flops();
   for (const OpFlops *op : *kernel.op_flops()) {
     require(op->products() <= op->all(), where, "an op's products take more FLOPs than the op");
     require(op->all() <= kernel.flops() - sum, where, "its ops take more FLOPs than it does");

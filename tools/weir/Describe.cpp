@@ -270,7 +270,8 @@ ordered_json Describer::describe() {
     for (const artifact::Config *config : *program.configs())
       configs[text(config->name())] = text(config->value());
 
-  ordered_json totals = {{"launches", 0}, {"calls", 0}, {"flops", 0}, {"bytes", 0}};
+  ordered_json totals = {
+      {"launches", 0}, {"calls", 0}, {"flops", 0}, {"recomputed_flops", 0}, {"bytes", 0}};
   ordered_json kernels = ordered_json::array();
   std::map<std::string, KernelCode> codes = codeOfKernels(program);
   for (unsigned i = 0; i < program.kernels()->size(); ++i) {
@@ -282,8 +283,12 @@ ordered_json Describer::describe() {
     auto inStep = launches[i].find("step");
     uint64_t times = inStep == launches[i].end() ? 0 : inStep->second;
     totals["launches"] = totals["launches"].get<uint64_t>() + times;
-    totals["flops"] = totals["flops"].get<uint64_t>() + times * kernel.flops();
-    totals["bytes"] = totals["bytes"].get<uint64_t>() + times * kernel.bytes();
+    auto addUp = [&](const char *what, uint64_t amount) {
+      totals[what] = totals[what].get<uint64_t>() + times * amount;
+    };
+    addUp("flops", kernel.flops());
+    addUp("recomputed_flops", kernel.recomputed_flops());
+    addUp("bytes", kernel.bytes());
     ordered_json described = {{"symbol", text(kernel.symbol())},
                               {"shape", text(kernel.shape())},
                               {"tasks", kernel.tasks()},
@@ -291,6 +296,7 @@ ordered_json Describer::describe() {
                               {"at", placesOf(program, kernelLines[i])},
                               {"launches", launches[i]},
                               {"flops", kernel.flops()},
+                              {"recomputed_flops", kernel.recomputed_flops()},
                               {"bytes", kernel.bytes()}};
     if (isForGpu(program)) {
       described["threads"] = kernel.threads();

@@ -224,7 +224,10 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
                      (memory["host"] > 0 ? "; " + grouped(memory["host"]) + " with the host" : ""));
 
   const ordered_json &step = facts["step"];
-  line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");
+  std::string again =
+      step["recomputed_flops"] > 0 ? " (" + mega(step["recomputed_flops"]) + " recomputed)" : "";
+  line("A step", mega(step["flops"]) + " MFLOP" + again + ", " + mega(step["bytes"]) +
+                     " MB read and written");
   line("Kernels",
        std::to_string(facts["kernels"].size()) + " compiled, " + grouped(step["launches"]) +
            " launches a step: " + percent(shareOf({&facts["kernels"]}), 1) + " of its cost");

@@ -57,6 +57,16 @@ plan.kernel map @kernel_c4 attributes {parts = [#plan.part<"" : 1>], takes = [#p
 
 // -----
 
+// expected-error @below {{recomputes 5 of 4 FLOPs}}
+plan.kernel map @kernel_c5 attributes {parts = [#plan.part<"" : 1>], takes = [#plan.operand<write 16>], thread_scratch = 0 : i64, flops = 4 : i64, bytes = 0 : i64, recomputed = 5 : i64} {
+  %y = weir.kernel map() : () -> tensor<4xf32> {
+    %x = weir.constant 0.0 : f32 -> tensor<4xf32>
+    weir.yield %x : tensor<4xf32>
+  }
+}
+
+// -----
+
 // expected-error @below {{has a block with arguments}}
 plan.entry @entry_c1 {
 ^bb0(%x: !plan.buffer<scratch>):

@@ -88,6 +88,10 @@ static const Fault faults[] = {
     {"kernel 'k': an op's products take more", [](Builder &t) { counted(t, {{90, 91}, {10, 0}}); }},
     {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {11, 0}}); }},
     {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {~0ull, 0}}); }},
+    {"kernel 'k': its ops take more FLOPs",
+     [](Builder &t) { counted(t, {{90, 0}, {10, 0}}).recomputed_flops = 1; }},
+    {"kernel 'k': it recomputes more FLOPs than it has",
+     [](Builder &t) { counted(t, {}).recomputed_flops = 101; }},
     {"kernel 'k': its ops take fewer FLOPs", [](Builder &t) { counted(t, {{90, 0}, {9, 0}}); }},
     {"kernel 'k_1': it has not as many ops as FLOPs",
      [](Builder &t) {

@@ -87,6 +87,17 @@ TEST_F(Flops, LinesAreTheEntry) {
   expect(0, 10, {.copied = 20});
 }
 
+TEST_F(Flops, WhatIsRecomputedIsOfTheFirstLine) {
+  KernelT &kernel = *test.program.kernels[0];
+  kernel.flops += 7, kernel.recomputed_flops = 7;
+  const artifact::Program &plan = program();
+  const Entry &entry = *plan.entries()->Get(1);
+  EXPECT_EQ(executedBy(plan, entry).flops, 3 * (107u + 48u));
+  std::map<ModelLine, LineWork> lines = workByLine(plan, entry);
+  EXPECT_EQ(lines.at({0, 3}).executed.flops, 3 * (90u + 7u));
+  EXPECT_EQ(lines.at({0, 4}).executed.flops, 30u);
+}
+
 TEST_F(Flops, AFileOfBeforeDoesNotSayWhatItsKernelsMultiply) {
   test.program.kernels[0]->op_flops.clear();
   test.step().model_flops.reset();
