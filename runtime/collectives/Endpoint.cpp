@@ -7,6 +7,7 @@
 
 #include "runtime/collectives/Endpoint.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/OwnUser.h"
 #include "runtime/base/Text.h"
 #include "runtime/collectives/Rendezvous.h"
 #include <algorithm>
@@ -70,6 +71,14 @@ std::vector<Endpoint> Endpoint::of(const Meeting &meeting) {
   bool isHere = all[0].isThisMachine();
   std::erase_if(all, [&](const Endpoint &one) { return one.isThisMachine() != isHere; });
   requireReachable(meeting, all[0]);
+  if (all[0].isUnix && !isOwnUser(geteuid()))
+    throw Failure(
+        Exit::usage,
+        concat("ranks of one machine know each other by their user, and this process runs "
+               "in a user namespace as user ",
+               geteuid(),
+               ", which all users from outside look like: run it as another user, or give "
+               "--trust-network, and a secret in WEIR_JOB_SECRET_FILE"));
   if (!isHere && meeting.secret.empty() && !meeting.trustsNetwork)
     throw Failure(Exit::usage,
                   concat("rank 0 is at ", meeting.host,
@@ -172,7 +181,7 @@ std::optional<uid_t> Endpoint::stranger(int socket) const {
   socklen_t size = sizeof credentials;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
     return uid_t(-1);
-  return credentials.uid == geteuid() ? std::nullopt : std::optional(credentials.uid);
+  return isOwnUser(credentials.uid) ? std::nullopt : std::optional(credentials.uid);
 }
 
 } // namespace weir::collectives

@@ -25,8 +25,8 @@
 
 namespace weir::collectives {
 
-/// Memory that is on its way, one way at a time. Let go of, what has not come never comes. Its
-/// links outlive it.
+/// Memory that is on its way, one way at a time. Once it is destroyed, nothing more is written to
+/// the memory. It must be destroyed before its links.
 class Parcel {
 public:
   virtual ~Parcel() = default;

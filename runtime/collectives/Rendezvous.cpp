@@ -21,31 +21,38 @@ using Clock = Channel::Clock;
 using Kind = Message::Kind;
 using std::chrono::seconds;
 
-/// Grows with every change of what is said.
-constexpr uint32_t protocol = 4;
 /// For a stranger to say who it is.
-constexpr seconds toProve(5);
+constexpr seconds toProve(5), toProveInACrowd(1);
 /// Where nothing answers at all.
 constexpr seconds toConnect(2);
-constexpr size_t mostVisitors = 128;
+constexpr size_t mostVisitors = 128; ///< a crowd
+/// Where there is no file for who comes.
+constexpr std::chrono::milliseconds betweenWelcomes(100);
 /// To who may be taken when it comes again.
 constexpr Exit later = Exit::requeue;
 
-/// The generation that who says hello was of.
-int64_t lastOf(const Message &hello) {
-  int64_t last = 0;
-  if (hello.parts.size() == 1)
-    std::from_chars(hello.parts[0].data(), hello.parts[0].data() + hello.parts[0].size(), last);
-  return last;
+/// What who says hello says besides: the generation that it was of, and the port that it has
+/// called.
+std::vector<std::string> besides(int64_t last, uint16_t port) {
+  return {std::to_string(last), std::to_string(port)};
 }
+int64_t numberIn(const Message &hello, size_t part) {
+  int64_t number = 0;
+  if (hello.parts.size() == 2)
+    std::from_chars(hello.parts[part].data(), hello.parts[part].data() + hello.parts[part].size(),
+                    number);
+  return number;
+}
+int64_t lastOf(const Message &hello) { return numberIn(hello, 0); }
+int64_t portOf(const Message &hello) { return numberIn(hello, 1); }
 
-/// Null where there is no secret. A secret opens nothing of another job or protocol.
+/// Null where there is no secret.
 std::unique_ptr<SecureStream> secured(SecureStream::End end, const Meeting &meeting,
                                       const LinksPlugin &crypto) {
   if (meeting.secret.empty())
     return nullptr;
   try {
-    return crypto.secure(end, meeting.secret, concat("weir ", protocol, " ", meeting.job));
+    return crypto.secure(end, meeting.secret, secretName(meeting.job));
   } catch (const std::exception &error) {
     throw Failure(
         Exit::device,
@@ -55,6 +62,11 @@ std::unique_ptr<SecureStream> secured(SecureStream::End end, const Meeting &meet
 
 } // namespace
 
+/// A secret opens nothing of another job or protocol.
+std::string secretName(const std::string &job) {
+  return concat("weir ", rendezvousProtocol, " ", job);
+}
+
 Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
     : meeting(meeting), crypto(crypto), newest(meeting.last) {
   std::vector<Endpoint> endpoints = Endpoint::of(meeting);
@@ -63,7 +75,7 @@ Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
   for (int next = meeting.port; next < meeting.port + rendezvousPorts && next < 1 << 16; ++next) {
     int reason = 0;
     for (const Endpoint &one : endpoints) {
-      listening = one.listen(uint16_t(next), int(mostVisitors));
+      listening = one.listen(uint16_t(next), SOMAXCONN);
       reason = errno;
       endpoint = one;
       port = uint16_t(next);
@@ -111,7 +123,7 @@ std::vector<int64_t> Door::missing() const {
 }
 
 void Door::await(std::vector<pollfd> &files) const {
-  if (visitors.size() < mostVisitors)
+  if (visitors.size() < mostVisitors && Clock::now() >= nextWelcome)
     files.push_back({listening, POLLIN, 0});
   for (const Visitor &visitor : visitors)
     files.push_back({visitor.channel->socket(),
@@ -124,9 +136,14 @@ bool Door::hear(Visitor &visitor, const Message &hello,
     visitor.channel->put(message);
     return true;
   };
-  if (hello.kind != Kind::hello || hello.status != protocol || hello.text != meeting.job)
+  if (hello.kind != Kind::hello || hello.status != rendezvousProtocol || hello.text != meeting.job)
     return answer(
         {.kind = Kind::refused, .status = uint32_t(Exit::ok), .text = "this is another job"});
+  // Another program listens where the rank has called, and passes on what both say: it could end
+  // the run whenever it likes. The rank finds this port by itself.
+  if (portOf(hello) != port)
+    return answer(
+        {.kind = Kind::refused, .status = uint32_t(Exit::ok), .text = "this is another port"});
   if (hello.size != meeting.size || hello.rank == 0 || hello.rank >= meeting.size)
     return answer({.kind = Kind::refused,
                    .status = uint32_t(Exit::usage),
@@ -176,23 +193,30 @@ std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
   while (visitors.size() < mostVisitors) {
     int socket = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
-    if (socket < 0)
+    if (socket < 0) {
+      if (errno == EMFILE || errno == ENFILE) // poll() would come back at once
+        nextWelcome = Clock::now() + betweenWelcomes;
       break;
+    }
     if (endpoint.stranger(socket)) {
       close(socket);
       continue;
     }
-    visitors.push_back(
-        {std::make_unique<Channel>(socket, secured(SecureStream::End::server, meeting, crypto)),
-         Clock::now() + toProve});
+    try {
+      auto secure = secured(SecureStream::End::server, meeting, crypto);
+      visitors.push_back({std::make_unique<Channel>(socket, std::move(secure)), Clock::now()});
+    } catch (const Failure &) { // there is no memory: it comes again
+      close(socket);
+    }
   }
+  auto limit = visitors.size() < mostVisitors ? toProve : toProveInACrowd;
   std::erase_if(visitors, [&](Visitor &visitor) {
     bool isOpen = visitor.channel->move();
     if (auto message = visitor.channel->take())
       return hear(visitor, *message, admitted);
     if (!isOpen)
       doubt(visitor);
-    return !isOpen || Clock::now() > visitor.until;
+    return !isOpen || Clock::now() > visitor.since + limit;
   });
   return admitted;
 }
@@ -208,6 +232,7 @@ struct Refusal {
 /// What a rank has been told, and what it has found in rank 0's place; "" where nothing.
 struct Heard {
   std::string later;              ///< why rank 0 does not take it yet
+  bool hasMet = false;            ///< who said so is rank 0, where there is a secret
   std::optional<Refusal> refusal; ///< of the last round
   // Of any round: rank 0 may give up before this rank does.
   std::string otherSecret; ///< who has one
@@ -283,9 +308,9 @@ private:
     channel->put({.kind = Kind::hello,
                   .rank = uint32_t(meeting.rank),
                   .size = uint32_t(meeting.size),
-                  .status = protocol,
+                  .status = rendezvousProtocol,
                   .text = meeting.job,
-                  .parts = {std::to_string(meeting.last)}});
+                  .parts = besides(meeting.last, port)});
   }
 
   /// What is heard has been proved, where there is a secret.
@@ -294,12 +319,14 @@ private:
       return State::isWelcome;
     if (message.kind != Kind::refused)
       return State::isOver;
-    if (message.status == uint32_t(later))
+    if (message.status == uint32_t(later)) {
       heard.later = concat(", which says at ", place(), ": ", message.text);
-    else if (message.status != uint32_t(Exit::ok))
+      heard.hasMet = true;
+    } else if (message.status != uint32_t(Exit::ok)) {
       heard.refusal = {
           message.status == uint32_t(Exit::peer) ? Exit::peer : Exit::usage,
           concat("rank 0 at ", place(), " refuses rank ", meeting.rank, ": ", message.text)};
+    }
     return State::isOver;
   }
 
@@ -392,7 +419,8 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   } while (Clock::now() < until);
   if (heard.refusal)
     fail(*heard.refusal);
-  if (!heard.otherSecret.empty())
+  // Who has met rank 0 with this secret has the right one.
+  if (!heard.otherSecret.empty() && !heard.hasMet && !meeting.last)
     throw Failure(Exit::usage, heard.otherSecret);
   if (!heard.later.empty())
     throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", heard.later));
@@ -407,7 +435,8 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
                       " or the ", rendezvousPorts - 1, " ports behind it for ",
                       std::chrono::duration_cast<seconds>(meeting.patience).count(),
                       " s: was it started, with the same address and by the same user", network,
-                      ", and does nothing keep connections out?", heard.stranger));
+                      ", and does nothing keep connections out?", heard.stranger,
+                      heard.otherSecret.empty() ? "" : "; ", heard.otherSecret));
 }
 
 } // namespace weir::collectives

@@ -43,6 +43,9 @@ namespace weir::collectives {
 /// How many ports there are to be found at.
 constexpr int rendezvousPorts = 16;
 
+/// Grows with every change of what is said.
+constexpr uint32_t rendezvousProtocol = 5;
+
 /// Who comes where.
 struct Meeting {
   int64_t rank = 0, size = 1;
@@ -59,6 +62,9 @@ struct Meeting {
   /// What the user has to know, from any thread.
   std::function<void(const std::string &)> warn = [](const std::string &) {};
 };
+
+/// What connections to rank 0 prove the secret under.
+std::string secretName(const std::string &job);
 
 /// That the others are not met, which trying again does not mend: some have not come in the time
 /// that there is for it, or will not have this one.
@@ -96,7 +102,7 @@ public:
 private:
   struct Visitor {
     std::unique_ptr<Channel> channel;
-    Channel::Clock::time_point until;
+    Channel::Clock::time_point since;
   };
   void sayWhereElse() const;
   /// Of who has not proved to know the secret.
@@ -112,6 +118,7 @@ private:
   Endpoint endpoint;
   uint16_t port = 0;
   std::vector<Visitor> visitors;
+  Channel::Clock::time_point nextWelcome{}; ///< later than now where there was no file for one
   std::map<int64_t, bool> here;
   bool hasDoubted = false;
   int64_t generation = 0; ///< 0: they are still meeting

@@ -410,7 +410,7 @@ class Processes(Ranks):
             secret = self.write(f"secret-{rank}", f"the secret of rank {rank}\n")
             secret.chmod(0o600)
             env = self.environment(rank, 2, port) | {"WEIR_JOB_SECRET_FILE": str(secret)}
-            processes.append(start("weir", "run", artifact, *self.digits(64), "--steps", 1, "--collective-timeout", 3, env=env))
+            processes.append(start("weir", "run", artifact, *self.digits(64), "--steps", 1, "--collective-timeout", 10, env=env))
             self.addCleanup(self.put_away, processes[-1])
         (_, first), (_, other) = [process.communicate(timeout=60) for process in processes]
         self.assertEqual([process.returncode for process in processes], [7, 2], first + other)

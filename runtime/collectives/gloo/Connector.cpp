@@ -20,9 +20,9 @@ namespace weir::collectives {
 namespace {
 
 /// For a stranger to prove itself; who is slower calls again.
-constexpr std::chrono::seconds toProve(5);
+constexpr std::chrono::seconds toProve(5), toProveInACrowd(1);
 constexpr std::chrono::milliseconds betweenCalls(100);
-constexpr size_t mostVisitors = 128;
+constexpr size_t mostVisitors = 128; ///< a crowd
 
 std::runtime_error errnoError(const std::string &what) {
   return std::runtime_error(what + ": " + std::strerror(errno));
@@ -135,7 +135,7 @@ std::vector<std::unique_ptr<Wire>> Connector::connect(const std::vector<std::str
     if (Clock::now() > until)
       fail();
     std::vector<pollfd> files;
-    if (visitors.size() < mostVisitors)
+    if (visitors.size() < mostVisitors && Clock::now() >= nextWelcome)
       files.push_back({listening, POLLIN, 0});
     for (const Visitor &visitor : visitors)
       files.push_back({visitor.wire ? visitor.wire->socket() : visitor.file, POLLIN, 0});
@@ -144,7 +144,8 @@ std::vector<std::unique_ptr<Wire>> Connector::connect(const std::vector<std::str
           {call.wire ? call.wire->socket() : call.file, short(call.wire ? POLLIN : POLLOUT), 0});
     poll(files.data(), files.size(), int(betweenCalls.count()));
     welcome();
-    std::erase_if(visitors, [&](Visitor &visitor) { return hear(visitor); });
+    auto limit = visitors.size() < mostVisitors ? toProve : toProveInACrowd;
+    std::erase_if(visitors, [&](Visitor &visitor) { return hear(visitor, limit); });
     for (Call &call : calls)
       goOn(call);
     std::erase_if(calls, [&](const Call &call) { return wires[size_t(call.peer)] != nullptr; });
@@ -167,9 +168,12 @@ void Connector::fail() const {
 void Connector::welcome() {
   while (listening >= 0 && visitors.size() < mostVisitors) {
     int file = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (file < 0)
+    if (file < 0) {
+      if (errno == EMFILE || errno == ENFILE) // poll() would come back at once
+        nextWelcome = Clock::now() + betweenCalls;
       return;
-    visitors.push_back({file, Clock::now() + toProve});
+    }
+    visitors.push_back({file, Clock::now()});
   }
 }
 
@@ -191,7 +195,7 @@ bool Connector::introduce(Visitor &visitor) {
   return true;
 }
 
-bool Connector::hear(Visitor &visitor) {
+bool Connector::hear(Visitor &visitor, std::chrono::seconds limit) {
   bool isHeard = (visitor.wire || introduce(visitor)) && (!visitor.wire || visitor.wire->read());
   if (isHeard && visitor.wire && visitor.wire->isProved()) {
     // One byte that says so: who calls knows then that it need not call again. Where it has, the
@@ -202,7 +206,7 @@ bool Connector::hear(Visitor &visitor) {
       wires[size_t(visitor.peer)] = std::move(visitor.wire);
     return true;
   }
-  if (isHeard && Clock::now() < visitor.until)
+  if (isHeard && Clock::now() < visitor.since + limit)
     return false;
   if (visitor.file >= 0)
     close(visitor.file);

@@ -33,7 +33,7 @@ public:
   /// As Links'. To ranks of lower numbers nothing.
   std::vector<std::string> addresses() const;
   /// A proved connection to each other rank, at its number. Throws std::exception where one is not
-  /// there in time. Who proves nothing is sent away, and costs the others no time.
+  /// there in time. A stranger has 5 s to prove itself, in a crowd of 128 one.
   std::vector<std::unique_ptr<Wire>> connect(const std::vector<std::string> &addresses);
 
 private:
@@ -47,7 +47,7 @@ private:
   /// Who has come.
   struct Visitor {
     int file; ///< until it has said who it is, then -1
-    Clock::time_point until;
+    Clock::time_point since;
     std::array<unsigned char, 4> said{}; ///< its rank, the high byte first
     size_t heard = 0;                    ///< bytes of it
     int64_t peer = -1;
@@ -68,7 +68,7 @@ private:
   Address parse(int64_t peer, const std::string &text) const;
   void welcome();
   /// Whether it is done with: proved, or sent away.
-  bool hear(Visitor &visitor);
+  bool hear(Visitor &visitor, std::chrono::seconds limit);
   bool introduce(Visitor &visitor);
   void begin(Call &call);
   void goOn(Call &call);
@@ -78,6 +78,7 @@ private:
   const Links::Settings settings;
   int listening = -1;
   std::string random;
+  Clock::time_point nextWelcome{}; ///< later than now where there was no file for who came
   std::vector<Visitor> visitors;
   std::vector<Call> calls;
   std::vector<std::unique_ptr<Wire>> wires;

@@ -75,7 +75,7 @@ void Link::forget(const Progress &progress) {
     std::erase_if(waiting, isOf);
   std::erase_if(offered, [](const auto &one) { return one.second.empty(); });
   std::erase_if(answers, isOf);
-  std::erase(onTheirWay, &progress);
+  std::erase_if(leaving, isOf);
   std::erase_if(asked, [&](const auto &one) { return isOf(one.second); });
 }
 
@@ -89,15 +89,15 @@ void Link::breakOff(const std::string &why) {
       one.progress->fail(why);
   for (Sending &one : answers)
     one.progress->fail(why);
-  for (Progress *one : onTheirWay)
-    one->fail(why);
+  for (Leaving &one : leaving)
+    one.progress->fail(why);
   for (auto &[number, one] : asked)
     one.progress->fail(why);
   offered.clear();
   wanted.clear();
   asks.clear();
   answers.clear();
-  onTheirWay.clear();
+  leaving.clear();
   asked.clear();
 }
 
@@ -143,7 +143,7 @@ size_t Link::putNext() {
   wire->put(piece);
   one.done += piece.size();
   if (one.done == one.bytes.size())
-    onTheirWay.push_back(one.progress);
+    leaving.push_back({one.progress, wire->taken() + wire->unsent()});
   else
     answers.push_back(one);
   return sizeof(Header) + piece.size();
@@ -155,12 +155,9 @@ void Link::write() {
       done += putNext();
     if (!wire->flush())
       return breakOff(std::string(wire->why()));
-    if (wire->unsent() > 0)
-      return;
-    for (Progress *one : onTheirWay)
-      one->end(Progress::sending);
-    onTheirWay.clear();
-    if (!hasMore())
+    for (; !leaving.empty() && leaving.front().end <= wire->taken(); leaving.pop_front())
+      leaving.front().progress->end(Progress::sending);
+    if (wire->unsent() > 0 || !hasMore())
       return;
   }
 }

@@ -82,6 +82,10 @@ private:
     uint64_t number = 0;
     size_t done = 0;
   };
+  struct Leaving {
+    Progress *progress;
+    uint64_t end; ///< Wire::taken() once the socket has all of it
+  };
   struct Receiving {
     Progress *progress;
     std::span<std::byte> bytes;
@@ -103,7 +107,7 @@ private:
   std::unordered_map<uint64_t, std::deque<Header>> wanted;   ///< by tag: nobody has offered yet
   std::deque<Header> asks;                                   ///< to be said
   std::deque<Sending> answers;         ///< to be sent, a piece of each in turn
-  std::vector<Progress *> onTheirWay;  ///< of these the last piece waits for the socket
+  std::deque<Leaving> leaving;         ///< whose last piece waits for the socket
   std::map<uint64_t, Receiving> asked; ///< by number
   uint64_t next = 1;                   ///< number
   uint64_t pieceOf = 0;                ///< the number of what is coming; 0: a header comes

@@ -129,8 +129,14 @@ void SecureLinks::post(int64_t peer, const std::function<void(Link &)> &post) {
     std::lock_guard lock(mutex);
     Link &link = *links[size_t(peer)];
     bool wasOpen = link.isOpen();
-    post(link);
-    link.write();
+    try {
+      post(link);
+      link.write();
+    } catch (const std::exception &error) { // there is no memory
+      link.breakOff(error.what());
+      wake();
+      throw;
+    }
     isLeft = link.isSending() || link.isOpen() != wasOpen;
   }
   if (isLeft)
@@ -145,7 +151,8 @@ void SecureLinks::forget(const Progress &progress) {
 }
 
 void SecureLinks::run() {
-  std::vector<pollfd> files(links.size() + 1, {-1, 0, 0});
+  // The first turn reads: what came with the end of connecting is not on the socket any more.
+  std::vector<pollfd> files(links.size() + 1, {-1, 0, POLLIN});
   files.back() = {waker, POLLIN, 0};
   while (true) {
     if (files.back().revents) {

@@ -21,6 +21,8 @@ namespace weir::collectives {
 static constexpr size_t most = 1 << 16;
 /// And of a stranger's handshake in all. One takes less than 700 bytes.
 static constexpr size_t mostUnproved = 1024;
+/// Sent bytes are removed from the buffer when they are so many: a slow link may never empty it.
+static constexpr size_t mostSent = 1 << 16;
 
 Wire::Wire(int socket, std::unique_ptr<SecureStream> secure)
     : file(socket), secure(std::move(secure)) {
@@ -54,6 +56,11 @@ bool Wire::flush() {
     if (done < 0)
       return fail(std::strerror(errno));
     sent += size_t(done);
+    gone += uint64_t(done);
+    if (sent >= mostSent) {
+      out.erase(0, sent);
+      sent = 0;
+    }
   }
   out.clear();
   sent = 0;

@@ -29,8 +29,9 @@ public:
   void put(std::span<const std::byte> bytes);
   /// Sends what goes at once. False where the connection is broken: why() says how.
   bool flush();
-  /// Bytes that the socket has not taken yet.
+  /// Bytes that the socket has not taken yet, and those that it has taken since the beginning.
   size_t unsent() const { return out.size() - sent; }
+  uint64_t taken() const { return gone; }
 
   /// Takes some of what there is on the socket. False once nothing comes any more; what has come
   /// ahead of that is good.
@@ -48,6 +49,7 @@ private:
   size_t unproved = 0; ///< bytes of the handshake that have come
   std::string in, out; ///< plain and encrypted
   size_t sent = 0;     ///< of `out`
+  uint64_t gone = 0;
   std::string broken;
 };
 

@@ -48,8 +48,9 @@ public:
   /// What rank `of` has told `to`: where it is reached.
   std::string &address(int64_t of, int64_t to) { return said[size_t(of)][size_t(to)]; }
 
-  /// Returns what each fails with, "" where it does not.
-  std::vector<std::string> connect() {
+  /// Returns what each fails with, "" where it does not. A rank that is connected does `then`
+  /// without waiting for the others.
+  std::vector<std::string> connect(const std::function<void(size_t rank)> &then = [](size_t) {}) {
     std::vector<std::string> failures(links.size());
     std::vector<std::jthread> threads;
     for (size_t rank = 0; rank < links.size(); ++rank)
@@ -59,6 +60,7 @@ public:
           heard.push_back(one[rank]);
         try {
           links[rank]->connect(heard);
+          then(rank);
         } catch (const std::exception &error) {
           failures[rank] = error.what();
         }

@@ -235,7 +235,7 @@ TEST_P(AtTheDoor, RudeOnesKeepNobodyOut) {
   uint16_t port = freePort();
   std::string handshake;
   linksPlugin()
-      .secure(SecureStream::End::client, "another one, as long", "weir 4 test")
+      .secure(SecureStream::End::client, "another one, as long", secretName("test"))
       ->drain(handshake);
   const std::vector<std::string> rude = {"GET / HTTP/1.1\r\n\r\n",
                                          std::string(5000, '\xff'),
@@ -325,9 +325,9 @@ TEST(Meeting, AnotherUsersProcessIsNoRank) {
       channel.put({.kind = Message::Kind::hello,
                    .rank = 1,
                    .size = 2,
-                   .status = 4,
+                   .status = rendezvousProtocol,
                    .text = "test",
-                   .parts = {"0"}});
+                   .parts = {"0", std::to_string(port)}});
       heard += channel.next(Channel::Clock::now() + 100ms).has_value();
     }
     return connected == 0 ? 3 : heard;

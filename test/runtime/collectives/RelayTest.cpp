@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A program on rank 0's machine that listens where the rank looks for rank 0, and connects to rank
-// 0 itself. It does not know the secret.
+// A program that listens where the rank looks for rank 0, and connects to rank 0 itself. It does
+// not know the secret. It is on the way between two machines, or on that of rank 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,13 @@ namespace {
 using Clock = Channel::Clock;
 using Fault = SecureStream::Fault;
 
+/// Where the rank looks for rank 0 that has a relay on the way.
+constexpr char onTheWay[] = "127.0.0.2";
+
 /// Over TCP, where a relay can stand.
-Meeting overTcp(int64_t rank, uint16_t port) {
+Meeting overTcp(int64_t rank, uint16_t port, const std::string &host = "127.0.0.1") {
   Meeting meeting = meetingOf(rank, port);
+  meeting.host = host;
   meeting.trustsNetwork = true;
   return meeting;
 }
@@ -55,8 +59,8 @@ std::string heard(int file, int wait) {
 class Relay {
 public:
   /// Listens at `port` for whoever looks for the rank 0 that is at `target`.
-  Relay(uint16_t port, uint16_t target)
-      : listening(Endpoint::of(overTcp(0, port)).at(0).listen(port, 9)), target(target),
+  Relay(const std::string &host, uint16_t port, uint16_t target)
+      : listening(Endpoint::of(overTcp(0, port, host)).at(0).listen(port, 9)), target(target),
         thread([this](std::stop_token over) { run(over); }) {
     EXPECT_GE(listening, 0);
   }
@@ -148,15 +152,15 @@ private:
 /// A run of two ranks, the second of which has found the relay. Returns what each fails with.
 std::array<std::string, 2> runOver(const std::function<void(Processes &, Relay &)> &body,
                                    const std::string &secret = ::secret) {
-  uint16_t port = freePort(), looked = freePort();
-  Relay relay(looked, port);
+  uint16_t port = freePort();
+  Relay relay(onTheWay, port, port);
   std::array<std::string, 2> failures;
   std::vector<std::jthread> threads;
   for (int rank : {0, 1})
     threads.emplace_back([&, rank] {
       try {
         Processes::Settings own;
-        own.meeting = overTcp(rank, rank ? looked : port);
+        own.meeting = rank ? overTcp(rank, port, onTheWay) : overTcp(rank, port);
         own.meeting.secret = secret;
         Processes group(own, linksPlugin());
         try {
@@ -179,13 +183,18 @@ std::array<std::string, 2> runOver(const std::function<void(Processes &, Relay &
 bool believes(const std::function<void(Relay &, std::span<const std::byte> artifact)> &deed,
               const std::string &secret, std::array<std::string, 2> &failures) {
   const std::vector<std::byte> artifact(1000, std::byte{7}), other(1000, std::byte{8});
-  std::atomic<bool> believed = false;
+  std::atomic<bool> waits = false, believed = false;
   failures = runOver(
       [&](Processes &group, Relay &relay) {
         if (group.rank() == 0) {
-          std::this_thread::sleep_for(200ms); // for rank 1 to wait
+          waits.wait(false);
+          std::this_thread::sleep_for(200ms);
           deed(relay, other);
           std::this_thread::sleep_for(500ms);
+        }
+        if (group.rank() == 1) {
+          waits = true;
+          waits.notify_all();
         }
         group.requireFirsts("comparing the artifact", group.rank() ? other : artifact);
         believed = believed || group.rank() == 1;
@@ -257,13 +266,13 @@ TEST(Relay, ThatSpeaksForARankIsFoundOut) {
 
 /// What it has recorded of one rank opens no door again.
 TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
-  uint16_t port = freePort(), looked = freePort();
+  uint16_t port = freePort();
   RankZero zero(overTcp(0, port));
-  Relay relay(looked, port);
-  Meeting rank = overTcp(1, looked);
+  Relay relay(onTheWay, port, port);
+  Meeting rank = overTcp(1, port, onTheWay);
   {
     Entered entered = enter(rank, linksPlugin());
-    EXPECT_EQ(entered.place, concat("127.0.0.1:", looked));
+    EXPECT_EQ(entered.place, concat(onTheWay, ":", port));
   }
   const std::string said = relay.recorded(true);
   ASSERT_GT(said.size(), 100u);
@@ -279,11 +288,22 @@ TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
   const std::string answered = relay.recorded(false);
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  Channel channel(ends[0], linksPlugin().secure(SecureStream::End::client, secret, "weir 4 test"));
+  Channel channel(ends[0],
+                  linksPlugin().secure(SecureStream::End::client, secret, secretName("test")));
   send(ends[1], answered.data(), answered.size(), MSG_NOSIGNAL);
   EXPECT_FALSE(channel.next(Clock::now() + 200ms));
   EXPECT_FALSE(channel.isProved());
   close(ends[1]);
+}
+
+/// It could end the run at any time, and rank 0 is at the next port.
+TEST(Relay, AtAnotherPortIsNotRankZero) {
+  uint16_t port = freePort();
+  Relay relay("127.0.0.1", port, port + 1);
+  RankZero zero(overTcp(0, port));
+  EXPECT_EQ(enter(overTcp(1, port), linksPlugin()).place, concat("127.0.0.1:", port + 1));
+  EXPECT_GT(relay.recorded(true).size(), 100u);
+  EXPECT_EQ(zero.ranks(), 1);
 }
 
 /// Nobody waits for who stops in the middle of its handshake, and then it is sent away.
@@ -291,7 +311,7 @@ TEST(Relay, ThatStallsIsLetGo) {
   uint16_t port = freePort();
   RankZero zero(overTcp(0, port));
   std::string hello;
-  linksPlugin().secure(SecureStream::End::client, secret, "weir 4 test")->drain(hello);
+  linksPlugin().secure(SecureStream::End::client, secret, secretName("test"))->drain(hello);
   std::vector<int> stalled;
   for (size_t size : {size_t(1), hello.size() / 2, hello.size()}) {
     stalled.push_back(connectTo(port));
@@ -315,7 +335,8 @@ TEST(Relay, ThatStallsIsLetGo) {
 TEST(Relay, ThatSaysMuchIsSentAway) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  Channel channel(ends[0], linksPlugin().secure(SecureStream::End::server, secret, "weir 4 test"));
+  Channel channel(ends[0],
+                  linksPlugin().secure(SecureStream::End::server, secret, secretName("test")));
   // A record of 16000 bytes, with a ClientHello that is as long.
   std::string much = std::string("\x16\3\1\x3e\x80\1\0\x3e\x7c\3\3", 11);
   much.resize(Message::mostOfStranger - 1, 'x');
@@ -331,8 +352,8 @@ TEST(Relay, AChannelCarriesMuchBothWays) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   auto secure = linksPlugin().secure;
-  Channel one(ends[0], secure(SecureStream::End::client, secret, "weir 4 test")),
-      other(ends[1], secure(SecureStream::End::server, secret, "weir 4 test"));
+  Channel one(ends[0], secure(SecureStream::End::client, secret, secretName("test"))),
+      other(ends[1], secure(SecureStream::End::server, secret, secretName("test")));
   one.trust();
   other.trust();
   Message much{.kind = Message::Kind::parts};
