@@ -81,6 +81,7 @@ CASES = {
     "llama-1024x8-dp8-zero3": llama_1024("dp=8", 3),
     "llama-1024x8-dp2-tp4": llama_1024("dp=2,tp=4", 0),
     "chain-of-norms": Case(f"{MODELS}/chain-of-norms.weir", V3, dict(k=20)),
+    "concat-of-slices": Case(f"{MODELS}/concat-of-slices.weir", V3, {}),
     "gru-256-steps": Case(GRU, V3, dict(context=256)),
     "llama-7b-64-ranks-zero1": llama_7b(1),
     "llama-7b-64-ranks-zero3": llama_7b(3),
