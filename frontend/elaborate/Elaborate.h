@@ -29,7 +29,7 @@ struct ElaborateOptions {
   /// The step gives every trained parameter's gradient too, as a tensor output `gradient/PATH`: of
   /// the loss, summed over the microbatches, before clipping.
   bool gradients = false;
-  WarningOptions warnings;
+  WarningOptions warnings = {};
 };
 
 struct ElaborateResult {

@@ -15,6 +15,8 @@
 //   weir.model                the model's name, a string
 //   weir.configs              a dictionary from the name of a config to its value, a string
 //   weir.batch, weir.accumulate, weir.steps, weir.epochs         i64
+//   weir.warmup               the longest warm-up of a schedule, in steps, i64
+//   weir.clips                where the recipe clips gradients, a unit
 //   weir.training_digest, weir.predict_digest                    i64 (Digest.h)
 //   weir.tied                 where rows of a batch are tied: from an entry's name to where and why
 //   weir.loss_scale           where gradients are scaled: how, a string

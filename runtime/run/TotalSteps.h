@@ -19,7 +19,7 @@ struct Manifest;
 /// resumed, otherwise the recipe's. `perEpoch` are the steps of an epoch, `resumed` is null for a
 /// run that begins. Throws Failure(Exit::usage) where another number is asked for than the run was
 /// begun for, without --extend, and Failure(Exit::model) where there are more than an i32 counts.
-/// Warns of a warm-up that so few steps cut.
+/// Warns where the run is so short that its warm-up is cut.
 int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
                    const Manifest *resumed);
 

@@ -61,7 +61,7 @@ class Cuda(emulated.Test):
                 products = [call["what"] for call in report["calls"] if call["entry"] == "step" for _ in range(call["times"])]
                 self.assertEqual(len(products), 27)
                 self.assertEqual(sum(", scaled" in what and "f8e4m3 to " in what for what in products), count)
-                if not sizes:
+                if not sizes or (not count and not weirtest.ALL):
                     continue  # its kernels are of the same kinds
                 options = [*model, *weirtest.data(window=self.text()), "--steps", 2, "--seed", 1]
                 expected = self.trained("cpu", *options)

@@ -113,7 +113,7 @@ Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf
   return choice.getResult(0);
 }
 
-// The element at `index` of the inputs from `first` to before `end`, which begin at `offsets`.
+// The element at `indices` of the inputs from `first` to before `end`, which begin at `offsets`.
 // Halving them keeps a concat of many inputs shallow.
 static Value concatenated(ConcatOp op, Scalars &s, ArrayRef<int64_t> offsets, unsigned first,
                           unsigned end, ValueRange indices, ElementOf operand) {

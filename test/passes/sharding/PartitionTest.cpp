@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -145,14 +146,22 @@ const std::vector<Case> usualMeshes = {
 std::vector<Case> cases() {
   std::vector<Case> all;
   const char *asked = std::getenv("WEIR_TEST_MESHES");
-  std::vector<Case> meshes = asked && std::string(asked) == "all" ? allMeshes() : usualMeshes;
+  bool isAll = asked && std::string(asked) == "all";
+  std::vector<Case> meshes = isAll ? allMeshes() : usualMeshes;
+  std::set<std::string> models;
   for (const auto &file : std::filesystem::directory_iterator(WEIR_MODELS))
     if (file.path().extension() == ".weir")
-      for (const Case &one : meshes)
-        if (fits(file.path().stem().string(), one))
-          all.push_back({file.path().stem().string(), one.mesh, one.zero, one.sequenceParallel,
-                         one.contextParallel, one.schedule});
-  std::ranges::stable_sort(all, {}, [](const Case &one) { return one.model; });
+      models.insert(file.path().stem().string());
+  size_t turn = 0;
+  for (const std::string &model : models) {
+    // Two models that are cut in all ways have all meshes, the others every other one.
+    bool hasHalf = !isAll && model != "gpt-char" && model != "moe";
+    ++turn; // the next model begins with the mesh that this one leaves out
+    for (const Case &one : meshes)
+      if (fits(model, one) && !(hasHalf && ++turn % 2))
+        all.push_back(
+            {model, one.mesh, one.zero, one.sequenceParallel, one.contextParallel, one.schedule});
+  }
   return all;
 }
 
