@@ -47,8 +47,12 @@ public:
   struct Settings {
     int64_t rank, size;
     std::string interface;   ///< to bind to: a numeric address of this machine
-    std::string secret = {}; ///< "": what is sent is neither encrypted nor proved
-    std::string run = {};    ///< a short name, the same on all ranks and in no other run
+    std::string secret = {}; ///< "": what is sent is not encrypted
+    /// All ranks are processes of this user on this machine: connections are Unix sockets, of which
+    /// the kernel says whose process is at the other end. Without this and without a secret,
+    /// nothing is proved.
+    bool isOneUser = false;
+    std::string run = {}; ///< a short name, the same on all ranks and in no other run
     std::chrono::milliseconds patience = std::chrono::minutes(1); ///< to connect
   };
 
@@ -90,10 +94,10 @@ public:
 
 /// The one thing that a plugin exports, under the name "weirLinks".
 struct LinksPlugin {
-  static constexpr uint32_t currentVersion = 3;
+  static constexpr uint32_t currentVersion = 4;
   uint32_t version;
   const char *name; ///< for messages
-  /// Gloo's, or with a secret those over TLS. Throws std::exception.
+  /// Over TLS with a secret, over Unix sockets of one user, or else Gloo's. Throws std::exception.
   std::unique_ptr<Links> (*make)(const Links::Settings &settings);
   /// `name` says in the clear which secret is meant, and both ends give the same. Throws
   /// std::exception.

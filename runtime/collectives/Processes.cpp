@@ -99,11 +99,13 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   control = std::make_unique<Control>(controls, plugin);
   try {
     introduce(settings.meeting.last);
-    links = plugin.make({.rank = own,
-                         .size = all,
-                         .interface = control->address(),
-                         .secret = settings.meeting.secret,
-                         .run = concat(met, " ", settings.meeting.job)});
+    links = plugin.make(
+        {.rank = own,
+         .size = all,
+         .interface = control->address(),
+         .secret = settings.meeting.secret,
+         .isOneUser = !settings.meeting.trustsNetwork && settings.meeting.secret.empty(),
+         .run = concat(met, " ", settings.meeting.job)});
     links->connect(control->allToAll("connecting", links->addresses()));
     isConnected = true;
   } catch (const Failure &failure) {

@@ -1,4 +1,4 @@
-//===- Connector.cpp - Connecting ranks that share a secret ---------------===//
+//===- Connector.cpp - Connections that prove who is at the other end -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,14 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/gloo/Connector.h"
+#include "runtime/base/OwnUser.h"
 #include "runtime/collectives/gloo/Tls.h"
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sstream>
 #include <stdexcept>
 #include <sys/random.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace weir::collectives {
@@ -43,6 +46,17 @@ socklen_t resolve(const std::string &host, const std::string &port, sockaddr_sto
   return length;
 }
 
+/// Of an abstract Unix socket: it has no file, and is gone with the process. Who does not know the
+/// random bits does not find it, and the kernel says who has.
+socklen_t resolve(const std::string &random, sockaddr_storage &storage) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::string name = "weir links " + random;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1); // behind a null byte
+  std::memcpy(&storage, &address, sizeof address);
+  return socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
 std::string drawRandom() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
@@ -62,11 +76,12 @@ Connector::Connector(const Links::Settings &settings)
     return;
   secured(settings.rank + 1, random); // it fails here, or for nobody who comes
   sockaddr_storage storage{};
-  socklen_t length = resolve(settings.interface, "0", storage);
+  socklen_t length = settings.secret.empty() ? resolve(random, storage)
+                                             : resolve(settings.interface, "0", storage);
   listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listening < 0 || bind(listening, raw(storage), length) != 0 ||
       listen(listening, SOMAXCONN) != 0) {
-    std::runtime_error error = errnoError("no port at " + settings.interface);
+    std::runtime_error error = errnoError("nobody can be awaited at " + settings.interface);
     if (listening >= 0)
       close(listening);
     throw error;
@@ -92,8 +107,9 @@ std::vector<std::string> Connector::addresses() const {
   socklen_t length = sizeof own;
   if (getsockname(listening, raw(own), &length) != 0)
     throw errnoError("no port");
-  in_port_t port = own.ss_family == AF_INET ? reinterpret_cast<sockaddr_in &>(own).sin_port
-                                            : reinterpret_cast<sockaddr_in6 &>(own).sin6_port;
+  in_port_t port = own.ss_family == AF_INET    ? reinterpret_cast<sockaddr_in &>(own).sin_port
+                   : own.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6 &>(own).sin6_port
+                                               : 0;
   for (auto peer = size_t(settings.rank) + 1; peer < all.size(); ++peer)
     all[peer] = settings.interface + " " + std::to_string(ntohs(port)) + " " + random;
   return all;
@@ -106,8 +122,19 @@ std::string Connector::nameOf(int64_t peer, const std::string &random) const {
 }
 
 std::unique_ptr<SecureStream> Connector::secured(int64_t peer, const std::string &random) const {
+  if (settings.secret.empty())
+    return nullptr;
   return makeSecure(peer < settings.rank ? SecureStream::End::client : SecureStream::End::server,
                     settings.secret, nameOf(peer, random));
+}
+
+bool Connector::isStrangers(int file) const {
+  if (!settings.secret.empty())
+    return false;
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  return getsockopt(file, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0 ||
+         !isOwnUser(credentials.uid);
 }
 
 Connector::Address Connector::parse(int64_t peer, const std::string &text) const {
@@ -116,8 +143,10 @@ Connector::Address Connector::parse(int64_t peer, const std::string &text) const
   Address address;
   if (!(words >> host >> port >> address.random))
     throw std::runtime_error("rank " + std::to_string(peer) + " has given no address");
-  address.length = resolve(host, port, address.storage);
-  address.text = host + " port " + port;
+  bool isUnix = settings.secret.empty();
+  address.length =
+      isUnix ? resolve(address.random, address.storage) : resolve(host, port, address.storage);
+  address.text = isUnix ? "its socket" : host + " port " + port;
   return address;
 }
 
@@ -173,7 +202,10 @@ void Connector::welcome() {
         nextWelcome = Clock::now() + betweenCalls;
       return;
     }
-    visitors.push_back({file, Clock::now()});
+    if (isStrangers(file))
+      close(file);
+    else
+      visitors.push_back({file, Clock::now()});
   }
 }
 
@@ -244,6 +276,8 @@ void Connector::goOn(Call &call) {
     int error = 0;
     socklen_t size = sizeof error;
     getsockopt(call.file, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (!error && isStrangers(call.file))
+      return giveUp(call, "another user's process listens there");
     auto rank = uint32_t(settings.rank);
     unsigned char said[] = {
         static_cast<unsigned char>(rank >> 24), static_cast<unsigned char>(rank >> 16),

@@ -26,7 +26,7 @@ namespace weir::collectives {
 
 class Connector {
 public:
-  /// Listens. Throws std::exception.
+  /// Listens, at a TCP port or, without a secret, at a Unix socket. Throws std::exception.
   explicit Connector(const Links::Settings &settings);
   ~Connector();
 
@@ -41,7 +41,7 @@ private:
   struct Address {
     sockaddr_storage storage{};
     socklen_t length = 0;
-    std::string text;   ///< "127.0.0.1 port 40000"
+    std::string text;   ///< "127.0.0.1 port 40000", or "its socket"
     std::string random; ///< of who listens
   };
   /// Who has come.
@@ -64,7 +64,10 @@ private:
   };
 
   std::string nameOf(int64_t peer, const std::string &random) const;
+  /// Null where there is no secret.
   std::unique_ptr<SecureStream> secured(int64_t peer, const std::string &random) const;
+  /// Whether a socket is connected to a process of another user, where users count.
+  bool isStrangers(int file) const;
   Address parse(int64_t peer, const std::string &text) const;
   void welcome();
   /// Whether it is done with: proved, or sent away.

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A plugin. Of Gloo the pairs of its TCP transport are used and no collective: they move bytes, and
-// what ranks make of these is in their programs. Where there is a secret, SecureLinks.h has others.
+// what ranks make of these is in their programs. SecureLinks.h has the connections that prove who
+// is at the other end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -110,8 +111,9 @@ private:
 };
 
 std::unique_ptr<Links> makeLinks(const Links::Settings &settings) {
-  return settings.secret.empty() ? std::make_unique<GlooLinks>(settings)
-                                 : makeSecureLinks(settings);
+  if (settings.secret.empty() && !settings.isOneUser)
+    return std::make_unique<GlooLinks>(settings);
+  return makeSecureLinks(settings);
 }
 
 } // namespace

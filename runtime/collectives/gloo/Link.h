@@ -96,6 +96,7 @@ private:
   void match(uint64_t tag);
   size_t putNext();
   size_t readSome();
+  std::span<std::byte> room();
   size_t use(std::string_view plain);
   void begin(const Header &header);
   void endPiece();

@@ -12,9 +12,9 @@
 
 namespace weir::collectives {
 
-/// LinksPlugin::make where there is a secret: a TCP connection between each two ranks, of which
-/// both ends prove by TLS that they know the secret. A thread beside moves what does not go at
-/// once.
+/// LinksPlugin::make where ranks know who is at the other end: a connection between each two ranks,
+/// over TCP, whose ends prove by TLS that they know the secret, or, of one user's ranks without a
+/// secret, over a Unix socket. A thread beside moves what does not go at once.
 std::unique_ptr<Links> makeSecureLinks(const Links::Settings &settings);
 
 } // namespace weir::collectives

@@ -1,4 +1,4 @@
-//===- Wire.cpp - A socket that speaks TLS --------------------------------===//
+//===- Wire.cpp - A socket, with TLS or without ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,12 @@ Wire::Wire(int socket, std::unique_ptr<SecureStream> secure)
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) | O_NONBLOCK);
   int on = 1;
   setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  this->secure->drain(out); // of a client, the beginning of the handshake
+  // A Unix socket's buffer does not grow by itself; the kernel cuts this to what it allows.
+  int size = 1 << 22;
+  if (isPlain())
+    setsockopt(file, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  if (this->secure)
+    this->secure->drain(out); // of a client, the beginning of the handshake
   flush();
 }
 
@@ -42,44 +47,74 @@ bool Wire::fail(const std::string &why) {
 }
 
 void Wire::put(std::span<const std::byte> bytes) {
-  secure->send({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-  secure->drain(out);
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  if (secure) {
+    secure->send(text);
+    secure->drain(out);
+    return;
+  }
+  if (unsent() == 0)
+    sendNow(text);
+  out += text;
 }
 
-bool Wire::flush() {
-  while (unsent() > 0 && broken.empty()) {
-    ssize_t done = send(file, out.data() + sent, unsent(), MSG_NOSIGNAL | MSG_DONTWAIT);
+void Wire::sendNow(std::string_view &bytes) {
+  while (!bytes.empty() && broken.empty()) {
+    ssize_t done = send(file, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0 && errno == EAGAIN)
-      return true;
-    if (done < 0)
-      return fail(std::strerror(errno));
-    sent += size_t(done);
-    gone += uint64_t(done);
-    if (sent >= mostSent) {
-      out.erase(0, sent);
-      sent = 0;
+      return;
+    if (done < 0) {
+      fail(std::strerror(errno));
+      return;
     }
+    bytes.remove_prefix(size_t(done));
+    gone += uint64_t(done);
   }
-  out.clear();
-  sent = 0;
+}
+
+bool Wire::flush() {
+  std::string_view rest = std::string_view(out).substr(sent);
+  sendNow(rest);
+  sent = out.size() - rest.size();
+  if (sent >= mostSent || rest.empty()) {
+    out.erase(0, sent);
+    sent = 0;
+  }
   return broken.empty();
 }
 
-bool Wire::read() {
+bool Wire::receive(void *memory, size_t size, size_t &got) {
+  got = 0;
   if (!broken.empty())
     return false;
-  char some[most];
-  ssize_t got = recv(file, some, isProved() ? most : mostUnproved - unproved, MSG_DONTWAIT);
-  if (got < 0 && (errno == EINTR || errno == EAGAIN))
+  ssize_t came = recv(file, memory, size, MSG_DONTWAIT);
+  if (came < 0 && (errno == EINTR || errno == EAGAIN))
     return true;
-  if (got < 0)
+  if (came < 0)
     return fail(std::strerror(errno));
-  if (got == 0)
+  if (came == 0)
     return fail("the other end has closed it");
-  unproved += isProved() ? 0 : size_t(got);
-  bool isWhole = secure->receive({some, size_t(got)}, in);
+  got = size_t(came);
+  return true;
+}
+
+bool Wire::readInto(std::span<std::byte> memory, size_t &got) {
+  return receive(memory.data(), memory.size(), got);
+}
+
+bool Wire::read() {
+  char some[most];
+  size_t got = 0;
+  if (!receive(some, isProved() ? most : mostUnproved - unproved, got) || got == 0)
+    return broken.empty();
+  if (!secure) {
+    in.append(some, got);
+    return true;
+  }
+  unproved += isProved() ? 0 : got;
+  bool isWhole = secure->receive({some, got}, in);
   secure->drain(out);
   if (!isWhole || (!isProved() && unproved == mostUnproved)) {
     flush(); // the alert, for the other end to know

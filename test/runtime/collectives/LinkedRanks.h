@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <gtest/gtest.h>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,13 +22,20 @@ namespace weir::collectives {
 
 constexpr char linksSecret[] = "sixteen letters!";
 
-inline Links::Settings linkSettings(int64_t rank, int64_t size, const std::string &secret) {
+/// Without a secret Gloo's links where `secret` is "", and those of one user where it is null.
+inline Links::Settings linkSettings(int64_t rank, int64_t size, const char *secret) {
   return {.rank = rank,
           .size = size,
           .interface = "127.0.0.1",
-          .secret = secret,
+          .secret = secret ? secret : "",
+          .isOneUser = !secret,
           .run = "1 test",
           .patience = std::chrono::seconds(20)};
+}
+
+/// Of tests that have the secret as their parameter.
+inline std::string nameOfLinks(const ::testing::TestParamInfo<const char *> &info) {
+  return !info.param ? "Unix" : *info.param ? "Tls" : "Gloo";
 }
 
 /// Links of all ranks of a run, in one process.
@@ -36,7 +44,7 @@ public:
   using Change = std::function<void(Links::Settings &)>;
 
   explicit LinkedRanks(
-      int64_t size, const std::string &secret, const Change &change = [](Links::Settings &) {}) {
+      int64_t size, const char *secret, const Change &change = [](Links::Settings &) {}) {
     for (int64_t rank = 0; rank < size; ++rank) {
       Links::Settings own = linkSettings(rank, size, secret);
       change(own);

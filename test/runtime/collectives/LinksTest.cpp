@@ -26,14 +26,14 @@ using Clock = std::chrono::steady_clock;
 
 const std::vector<std::string> fine2(2), fine4(4);
 
-/// With a secret, or without one.
-class BothLinks : public ::testing::TestWithParam<const char *> {};
-INSTANTIATE_TEST_SUITE_P(Links, BothLinks, ::testing::Values("", linksSecret),
-                         [](const auto &one) { return *one.param ? "Tls" : "Gloo"; });
+/// Gloo's, those over TLS, and those of one user.
+class EachLinks : public ::testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(Links, EachLinks, ::testing::Values("", linksSecret, nullptr),
+                         nameOfLinks);
 
 } // namespace
 
-TEST_P(BothLinks, KeepTheOrderUnderATag) {
+TEST_P(EachLinks, KeepTheOrderUnderATag) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   std::vector<std::unique_ptr<Sack>> sent, got;
@@ -55,7 +55,7 @@ TEST_P(BothLinks, KeepTheOrderUnderATag) {
   }
 }
 
-TEST_P(BothLinks, WhatNobodyHasAskedForHoldsUpNothing) {
+TEST_P(EachLinks, WhatNobodyHasAskedForHoldsUpNothing) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   Sack early(ranks[0], 20 << 20, std::byte{1}), other(ranks[0], 100, std::byte{2});
@@ -72,7 +72,7 @@ TEST_P(BothLinks, WhatNobodyHasAskedForHoldsUpNothing) {
 }
 
 /// Both send more than sockets hold ahead of receiving anything.
-TEST_P(BothLinks, MuchGoesBothWaysAtOnce) {
+TEST_P(EachLinks, MuchGoesBothWaysAtOnce) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   std::vector<std::jthread> threads;
@@ -90,7 +90,7 @@ TEST_P(BothLinks, MuchGoesBothWaysAtOnce) {
     });
 }
 
-TEST_P(BothLinks, NothingIsAMessageToo) {
+TEST_P(EachLinks, NothingIsAMessageToo) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   for (bool isFirst : {true, false}) {
@@ -109,7 +109,7 @@ TEST_P(BothLinks, NothingIsAMessageToo) {
 }
 
 /// Several threads of each, as lanes of a run have them: what is little passes what is much.
-TEST_P(BothLinks, ManyThreadsOfManyRanks) {
+TEST_P(EachLinks, ManyThreadsOfManyRanks) {
   LinkedRanks ranks(4, GetParam());
   ASSERT_EQ(ranks.connect(), fine4);
   std::vector<std::jthread> threads;
@@ -130,7 +130,7 @@ TEST_P(BothLinks, ManyThreadsOfManyRanks) {
       });
 }
 
-TEST_P(BothLinks, WhoWaitsIsStopped) {
+TEST_P(EachLinks, WhoWaitsIsStopped) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   Sack out(ranks[0], 1 << 20), in(ranks[0], 1 << 20);
@@ -152,7 +152,7 @@ TEST_P(BothLinks, WhoWaitsIsStopped) {
 }
 
 /// What has been let go of is not written to, and what comes behind it comes.
-TEST_P(BothLinks, WhatIsLetGoOfIsLeftAlone) {
+TEST_P(EachLinks, WhatIsLetGoOfIsLeftAlone) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   std::vector<std::byte> memory(1 << 20);
@@ -172,7 +172,7 @@ TEST_P(BothLinks, WhatIsLetGoOfIsLeftAlone) {
 }
 
 /// In the middle of a message, as where its process is killed.
-TEST_P(BothLinks, APeerThatEndsIsFoundOut) {
+TEST_P(EachLinks, APeerThatEndsIsFoundOut) {
   LinkedRanks ranks(3, GetParam());
   ASSERT_EQ(ranks.connect(), std::vector<std::string>(3));
   Sack in(ranks[0], 1000), out(ranks[0], 50 << 20), more(ranks[0], 100);
@@ -234,7 +234,7 @@ TEST(Links, GloosAddressesHaveNoBytesOfTheStack) {
 }
 
 /// More than 32 bits count.
-TEST_P(BothLinks, DISABLED_AMessageOfFiveGigabytes) {
+TEST_P(EachLinks, DISABLED_AMessageOfFiveGigabytes) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   const size_t size = (size_t(5) << 30) + 3;
@@ -246,7 +246,7 @@ TEST_P(BothLinks, DISABLED_AMessageOfFiveGigabytes) {
 }
 
 /// Of the figures in docs/running.md.
-TEST_P(BothLinks, DISABLED_Throughput) {
+TEST_P(EachLinks, DISABLED_Throughput) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   for (size_t size : {size_t(1) << 10, size_t(1) << 20, size_t(64) << 20}) {

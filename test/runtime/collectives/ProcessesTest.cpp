@@ -7,6 +7,7 @@
 
 #include "runtime/base/Hosts.h"
 #include "runtime/collectives/LocalRanks.h"
+#include "test/runtime/collectives/LinkedRanks.h"
 #include "test/runtime/collectives/ProcessGroups.h"
 #include <atomic>
 #include <gtest/gtest.h>
@@ -17,19 +18,23 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What ranks tell each other goes over Gloo, or with a secret over TLS.
+/// Ranks give each other tensors over Gloo, TLS, or Unix sockets.
 class ProcessesOver : public ::testing::TestWithParam<const char *> {
 protected:
+  static void connectBy(const char *secret, Processes::Settings &own) {
+    own.meeting.secret = secret ? secret : "";
+    own.meeting.trustsNetwork = secret && !*secret;
+  }
   static std::vector<std::string>
   onAll(int64_t size, const Body &body, const Change &change = [](Processes::Settings &) {}) {
     return collectives::onAll(size, body, [&](Processes::Settings &own) {
-      own.meeting.secret = GetParam();
+      connectBy(GetParam(), own);
       change(own);
     });
   }
 };
-INSTANTIATE_TEST_SUITE_P(Links, ProcessesOver, ::testing::Values("", "sixteen letters!"),
-                         [](const auto &one) { return *one.param ? "Tls" : "Gloo"; });
+INSTANTIATE_TEST_SUITE_P(Links, ProcessesOver, ::testing::Values("", linksSecret, nullptr),
+                         nameOfLinks);
 
 /// What a rank gives each member along the axis, and gets of each: numbers that say who and whom.
 void exchangeNumbers(Transport &transport, const Mesh &mesh, int64_t rank, unsigned axis,
@@ -255,7 +260,7 @@ TEST_P(ProcessesOver, WhoEndsWithoutAWordEndsAll) {
       // The end of rank 1 may be heard before all are connected.
       try {
         Processes::Settings own = settings(rank, 3, port);
-        own.meeting.secret = GetParam();
+        connectBy(GetParam(), own);
         Processes group(own, linksPlugin());
         if (rank != 1)
           swap(group, "the loss (m.weir:3)");

@@ -12,7 +12,10 @@
 #include "test/runtime/collectives/LinkRelay.h"
 #include "test/runtime/collectives/LinkedRanks.h"
 #include "test/runtime/collectives/ProcessGroups.h"
+#include <cstddef>
 #include <gtest/gtest.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 using namespace weir;
 using namespace weir::collectives;
@@ -349,18 +352,47 @@ TEST(SecureLinks, WhatComesWithTheEndOfConnectingIsHeard) {
 /// as another rank is missing.
 TEST(SecureLinks, WhoHasNotHeardThatItIsTakenCallsAgain) {
   LinkedRanks ranks(3, linksSecret);
-  int flights = 0;
+  std::atomic<int> flights = 0; // of the handshake, then that it is taken
   LinkRelay cutting(portOf(ranks.address(0, 1)), [&](bool toListener, std::string &bytes) {
     if (!toListener && ++flights == 2)
       bytes.back() ^= 1;
   });
   LinkRelay waiting(portOf(ranks.address(0, 2)), [&](bool, std::string &) {
-    for (int turn = 0; turn < 1000 && cutting.connections() < 2; ++turn)
+    for (int turn = 0; turn < 1000 && flights < 4; ++turn)
       std::this_thread::sleep_for(10ms);
   });
   redirect(ranks.address(0, 1), cutting.port);
   redirect(ranks.address(0, 2), waiting.port);
   ASSERT_EQ(ranks.connect(), fine3);
   EXPECT_EQ(cutting.connections(), 2);
+  EXPECT_TRUE(isConnected(ranks));
+}
+
+/// Of one user the kernel says whose process has come. It knows the name of the socket here.
+TEST(SecureLinks, OfOneUserTakeNoOtherUsersProcess) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "a process of another user is started by root alone";
+  LinkedRanks ranks(2, nullptr);
+  std::string address = calledAddress(ranks),
+              name = "weir links " + address.substr(address.rfind(' ') + 1);
+  pid_t child = fork();
+  if (child == 0) {
+    sockaddr_un other{};
+    other.sun_family = AF_UNIX;
+    name.copy(other.sun_path + 1, sizeof other.sun_path - 1);
+    auto size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    int file = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (setgid(65534) != 0 || setuid(65534) != 0 ||
+        connect(file, reinterpret_cast<sockaddr *>(&other), size) != 0)
+      _exit(2);
+    send(file, "\0\0\0\1", 4, MSG_NOSIGNAL);
+    char byte;
+    _exit(recv(file, &byte, 1, 0) > 0); // that it is taken
+  }
+  std::this_thread::sleep_for(200ms); // for it to be the first
+  ASSERT_EQ(ranks.connect(), fine2);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_TRUE(isConnected(ranks));
 }
