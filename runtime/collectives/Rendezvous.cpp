@@ -191,7 +191,8 @@ void Door::doubt(const Visitor &visitor) {
 
 std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
-  while (visitors.size() < mostVisitors) {
+  // A bound for strangers of this machine, too, who are sent away at once: the lock is held.
+  for (size_t come = 0; come < mostVisitors && visitors.size() < mostVisitors; ++come) {
     int socket = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) {
       if (errno == EMFILE || errno == ENFILE) // poll() would come back at once

@@ -195,7 +195,8 @@ void Connector::fail() const {
 }
 
 void Connector::welcome() {
-  while (listening >= 0 && visitors.size() < mostVisitors) {
+  for (size_t come = 0; listening >= 0 && come < mostVisitors && visitors.size() < mostVisitors;
+       ++come) {
     int file = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (file < 0) {
       if (errno == EMFILE || errno == ENFILE) // poll() would come back at once

@@ -63,19 +63,60 @@ Key derive(const std::string &secret, const std::string &name) {
   return key;
 }
 
+/// What a connection reads and writes, in place of a socket.
+struct Bytes {
+  std::string_view in; ///< what has come, and is not read yet
+  std::string out;     ///< what has to go
+};
+
+int readBytes(BIO *bio, char *to, size_t size, size_t *got) {
+  Bytes &bytes = *static_cast<Bytes *>(BIO_get_data(bio));
+  *got = bytes.in.copy(to, size);
+  bytes.in.remove_prefix(*got);
+  BIO_clear_retry_flags(bio);
+  if (*got == 0)
+    BIO_set_retry_read(bio);
+  return *got > 0;
+}
+
+int writeBytes(BIO *bio, const char *from, size_t size, size_t *written) {
+  *written = 0;
+  try {
+    static_cast<Bytes *>(BIO_get_data(bio))->out.append(from, size);
+  } catch (const std::bad_alloc &) {
+    return 0;
+  }
+  *written = size;
+  return 1;
+}
+
+long controlBytes(BIO *, int command, long, void *) { return command == BIO_CTRL_FLUSH; }
+
+/// BIO_s_mem() copies everything once more, both ways.
+const BIO_METHOD *bytesMethod() {
+  static const BIO_METHOD *const method = [] {
+    BIO_METHOD *made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "weir bytes");
+    if (!made || !BIO_meth_set_read_ex(made, readBytes) ||
+        !BIO_meth_set_write_ex(made, writeBytes) || !BIO_meth_set_ctrl(made, controlBytes))
+      throw failed("has no BIO");
+    return made;
+  }();
+  return method;
+}
+
 class TlsStream final : public SecureStream {
 public:
   TlsStream(SSL_CTX *context, End end, const std::string &secret, const std::string &name)
       : key(derive(secret, name)), name(name), ssl(SSL_new(context)) {
-    in = BIO_new(BIO_s_mem());
-    out = BIO_new(BIO_s_mem());
-    if (!ssl || !in || !out) {
-      BIO_free(in);
-      BIO_free(out);
+    BIO *bio = BIO_new(bytesMethod());
+    if (!ssl || !bio) {
+      BIO_free(bio);
       SSL_free(ssl);
       throw failed("has no connection");
     }
-    SSL_set_bio(ssl, in, out); // which owns them
+    BIO_set_data(bio, &bytes);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio); // which owns it
     SSL_set_app_data(ssl, this);
     end == End::client ? SSL_set_connect_state(ssl) : SSL_set_accept_state(ssl);
     if (end == End::client && !shakeHands()) {
@@ -95,10 +136,10 @@ public:
                     (wire.size() < 2 || wire[1] == majorVersion);
     if (!std::exchange(hasHeard, true) && !isRecord)
       return fail(Fault::notTls);
-    size_t written = 0;
-    if (!BIO_write_ex(in, wire.data(), wire.size(), &written) || written != wire.size())
-      return fail(Fault::unproved); // there is no memory
-    return (proved || shakeHands()) && (!proved || read(plain));
+    bytes.in = wire; // of which nothing is left: what is no whole record, OpenSSL keeps
+    bool isGood = (proved || shakeHands()) && (!proved || read(plain));
+    bytes.in = {};
+    return isGood;
   }
 
   void send(std::string_view plain) override {
@@ -113,15 +154,16 @@ public:
     if (records > mostRecords && SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED))
       records = 0;
     size_t written = 0;
-    if (!SSL_write_ex(ssl, plain.data(), plain.size(), &written)) // into memory, all at once
+    if (!SSL_write_ex(ssl, plain.data(), plain.size(), &written)) // into `bytes`, all at once
       throw std::bad_alloc();
   }
 
   void drain(std::string &wire) override {
-    size_t before = wire.size(), more = BIO_ctrl_pending(out), got = 0;
-    wire.resize(before + more);
-    BIO_read_ex(out, wire.data() + before, more, &got);
-    wire.resize(before + got);
+    if (wire.empty())
+      wire.swap(bytes.out);
+    else
+      wire += bytes.out;
+    bytes.out.clear();
   }
 
   bool isProved() const override { return proved; }
@@ -188,8 +230,8 @@ private:
 
   Key key;
   const std::string name;
+  Bytes bytes;
   SSL *ssl;
-  BIO *in = nullptr, *out = nullptr;
   std::string waiting; ///< to be sent once there is a proof
   bool proved = false, hasHeard = false;
   uint64_t records = 0; ///< sent under the present key
