@@ -22,7 +22,7 @@ class RealData(weirtest.Test):
         self.assertGreaterEqual(self.train("mnist-mlp.weir", *mnist(), "--epochs", 10)["heldout_accuracy"], 0.955)
 
     def test_mnist_cnn(self):
-        self.assertGreaterEqual(self.train("mnist-cnn.weir", *mnist(), "--epochs", 3)["heldout_accuracy"], 0.98)
+        self.assertGreaterEqual(self.train("mnist-cnn.weir", *mnist(), "--epochs", 10)["heldout_accuracy"], 0.98)
 
     def test_mnist_int8(self):
         model = pathlib.Path(__file__).resolve().parent / "models" / "mnist-int8.weir"
