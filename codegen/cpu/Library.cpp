@@ -119,20 +119,22 @@ static bool isPacked(const spec::Product &spec, const Processor &processor) {
          spec.n >= leastColumns && spec.k >= leastDepth && spec.m * spec.n * spec.k >= leastWork;
 }
 
-/// Tiles of whole rows, in panels of six, and where these are few of columns too, in panels of
-/// sixteen.
+/// Tiles of whole panels. Rows are cut first, as long as a tile keeps enough of them: a worker
+/// reads a panel of the right operand once for all rows of its tile.
 static void choosePackedTiles(spec::Product &spec) {
-  constexpr int64_t leastRows = 24, leastColumns = 64;
-  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
-  auto cut = [](int64_t size, int64_t pieces, int64_t least, int64_t panel) {
-    int64_t tile = llvm::divideCeil(size, std::clamp<int64_t>(size / least, 1, pieces));
-    return std::min<int64_t>(llvm::alignTo(tile, panel), size);
+  constexpr int64_t leastRows = 48, leastColumns = 64;
+  auto pieces = [](int64_t size, int64_t most, int64_t least) {
+    return std::min<int64_t>(most, llvm::bit_floor(uint64_t(std::max<int64_t>(size / least, 1))));
   };
+  auto tile = [](int64_t size, int64_t pieces, int64_t panel) {
+    return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, pieces), panel), size);
+  };
+  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
+  int64_t rows = pieces(spec.m, tiles, leastRows);
   spec.tileBatch = 1;
-  spec.tileM = cut(spec.m, tiles, leastRows, spec::Product::panelRows);
-  int64_t rows = llvm::divideCeil(spec.m, spec.tileM);
+  spec.tileM = tile(spec.m, rows, spec::Product::panelRows);
   spec.tileN =
-      cut(spec.n, std::max<int64_t>(tiles / rows, 1), leastColumns, spec::Product::panelColumns);
+      tile(spec.n, pieces(spec.n, tiles / rows, leastColumns), spec::Product::panelColumns);
 }
 
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }

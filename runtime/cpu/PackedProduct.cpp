@@ -22,6 +22,8 @@ constexpr int64_t blockRows = spec::Product::blockRows, blockDepth = spec::Produ
 /// Floats that one packing task writes, about.
 constexpr int64_t packGrain = 1 << 15;
 constexpr int64_t lanes = 8;
+/// Rows of a panel of b, 64 bytes each, that are fetched before they are multiplied.
+constexpr int64_t rowsAhead = 16;
 
 /// What becomes of a sum before it is stored.
 struct Finish {
@@ -30,11 +32,12 @@ struct Finish {
   bool relu;
 };
 
-/// Eight rows of eight floats, transposed.
+/// Rows of eight floats, transposed to eight rows: 0 behind the `count` floats of each.
+template <int64_t count>
 WEIR_AVX2 inline void transpose8(const float *from, int64_t stride, float *to, int64_t toStride) {
   __m256 r[8], s[8];
   for (int i = 0; i < 8; ++i)
-    r[i] = _mm256_loadu_ps(from + i * stride);
+    r[i] = i < count ? _mm256_loadu_ps(from + i * stride) : _mm256_setzero_ps();
   for (int i = 0; i < 8; i += 2) {
     s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
     s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
@@ -44,10 +47,10 @@ WEIR_AVX2 inline void transpose8(const float *from, int64_t stride, float *to, i
       r[i + 2 * j] = _mm256_shuffle_ps(s[i + j], s[i + j + 2], 0x44);
       r[i + 2 * j + 1] = _mm256_shuffle_ps(s[i + j], s[i + j + 2], 0xee);
     }
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     _mm256_storeu_ps(to + i * toStride, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+  for (int i = 0; i < 4; ++i)
     _mm256_storeu_ps(to + (i + 4) * toStride, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-  }
 }
 
 /// A panel of b, `depth` rows of `panelColumns` columns, of which `columns` are b's; 0 behind them.
@@ -64,27 +67,33 @@ WEIR_AVX2 void packPanel(const float *b, int64_t row, int64_t column, int64_t de
   if (columns == panelColumns && row == 1)
     for (; k + 8 <= depth; k += 8)
       for (int64_t half = 0; half < 2; ++half)
-        transpose8(b + half * lanes * column + k, column, to + k * panelColumns + half * lanes,
-                   panelColumns);
+        transpose8<lanes>(b + half * lanes * column + k, column,
+                          to + k * panelColumns + half * lanes, panelColumns);
   for (; k < depth; ++k)
     for (int64_t j = 0; j < panelColumns; ++j)
       to[k * panelColumns + j] = j < columns ? b[k * row + j * column] : 0;
 }
 
 /// Rows of a in panels, each `depth` columns of `panelRows`; 0 behind the last row.
-void packRows(const float *a, int64_t row, int64_t column, int64_t rows, int64_t depth, float *to) {
-  for (int64_t first = 0; first < rows; first += panelRows) {
-    int64_t count = std::min(panelRows, rows - first);
+WEIR_AVX2 void packRows(const float *a, int64_t row, int64_t column, int64_t rows, int64_t depth,
+                        float *to) {
+  for (int64_t first = 0; first < rows; first += panelRows, to += panelRows * depth) {
+    int64_t count = std::min(panelRows, rows - first), k = 0;
     const float *from = a + first * row;
-    if (count == panelRows) {
-      for (int64_t k = 0; k < depth; ++k, to += panelRows)
-        for (int64_t i = 0; i < panelRows; ++i)
-          to[i] = from[i * row + k * column];
-      continue;
-    }
-    for (int64_t k = 0; k < depth; ++k, to += panelRows)
+    if (count == panelRows && column == 1)
+      // Each of the eight stores writes two floats too many, which the next one overwrites.
+      for (; k + lanes < depth; k += lanes)
+        transpose8<panelRows>(from + k, row, to + k * panelRows, panelRows);
+    else if (count == panelRows && row == 1)
+      for (; k < depth; ++k) {
+        const float *these = from + k * column;
+        _mm_storeu_ps(to + k * panelRows, _mm_loadu_ps(these));
+        _mm_storel_pi(reinterpret_cast<__m64 *>(to + k * panelRows + 4),
+                      _mm_loadl_pi(_mm_setzero_ps(), reinterpret_cast<const __m64 *>(these + 4)));
+      }
+    for (; k < depth; ++k)
       for (int64_t i = 0; i < panelRows; ++i)
-        to[i] = i < count ? from[i * row + k * column] : 0;
+        to[k * panelRows + i] = i < count ? from[i * row + k * column] : 0;
   }
 }
 
@@ -98,37 +107,33 @@ WEIR_AVX2 inline __m256 finished(__m256 sum, const float *c, const Finish &finis
   return sum;
 }
 
-/// Six rows of sixteen columns: the sums of `depth` products each.
+/// A panel of rows by `halves` eights of columns: the sums of `depth` products each.
+template <int64_t halves>
 WEIR_AVX2 inline void multiplyPanels(const float *a, const float *b, int64_t depth,
-                                     __m256 (&sums)[panelRows][2]) {
+                                     __m256 (&sums)[panelRows][halves]) {
 #pragma clang loop unroll(full)
   for (int i = 0; i < panelRows; ++i)
-    sums[i][0] = sums[i][1] = _mm256_setzero_ps();
+    for (int64_t half = 0; half < halves; ++half)
+      sums[i][half] = _mm256_setzero_ps();
+#pragma clang loop unroll_count(4)
   for (int64_t k = 0; k < depth; ++k, a += panelRows, b += panelColumns) {
-    __m256 left = _mm256_load_ps(b), right = _mm256_load_ps(b + lanes);
+    _mm_prefetch(b + rowsAhead * panelColumns, _MM_HINT_T0);
+    __m256 right[halves];
+    for (int64_t half = 0; half < halves; ++half)
+      right[half] = _mm256_load_ps(b + half * lanes);
 #pragma clang loop unroll(full)
     for (int i = 0; i < panelRows; ++i) {
       __m256 factor = _mm256_broadcast_ss(a + i);
-      sums[i][0] = _mm256_fmadd_ps(factor, left, sums[i][0]);
-      sums[i][1] = _mm256_fmadd_ps(factor, right, sums[i][1]);
+      for (int64_t half = 0; half < halves; ++half)
+        sums[i][half] = _mm256_fmadd_ps(factor, right[half], sums[i][half]);
     }
   }
 }
 
-WEIR_AVX2 void multiply(const float *a, const float *b, int64_t depth, float *c, int64_t stride,
-                        int64_t rows, int64_t columns, const Finish &finish) {
-  __m256 sums[panelRows][2];
-  multiplyPanels(a, b, depth, sums);
-  if (rows == panelRows && columns == panelColumns) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < panelRows; ++i)
-      for (int64_t half = 0; half < 2; ++half) {
-        float *to = c + i * stride + half * lanes;
-        _mm256_storeu_ps(to, finished(sums[i][half], to, finish, half * lanes));
-      }
-    return;
-  }
-  // At the edges of C: by way of a whole one.
+/// At the edges of C: by way of a whole panel.
+template <int64_t halves>
+WEIR_AVX2 void storeEdge(const __m256 (&sums)[panelRows][halves], float *c, int64_t stride,
+                         int64_t rows, int64_t columns, const Finish &finish) {
   alignas(32) float whole[panelRows][panelColumns] = {}, bias[panelColumns] = {};
   Finish here = finish;
   if (finish.bias) {
@@ -139,12 +144,31 @@ WEIR_AVX2 void multiply(const float *a, const float *b, int64_t depth, float *c,
     for (int64_t i = 0; i < rows; ++i)
       std::copy_n(c + i * stride, columns, whole[i]);
   for (int i = 0; i < panelRows; ++i)
-    for (int64_t half = 0; half < 2; ++half) {
+    for (int64_t half = 0; half < halves; ++half) {
       float *to = whole[i] + half * lanes;
       _mm256_store_ps(to, finished(sums[i][half], to, here, half * lanes));
     }
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(whole[i], columns, c + i * stride);
+}
+
+template <int64_t halves>
+WEIR_AVX2 void multiply(const float *a, const float *b, int64_t depth, float *c, int64_t stride,
+                        int64_t rows, int64_t columns, const Finish &finish) {
+  for (int64_t i = 0; i < rows; ++i) { // read and written once the sums are there
+    _mm_prefetch(c + i * stride, _MM_HINT_T0);
+    _mm_prefetch(c + i * stride + columns - 1, _MM_HINT_T0);
+  }
+  __m256 sums[panelRows][halves];
+  multiplyPanels(a, b, depth, sums);
+  if (rows < panelRows || columns < halves * lanes)
+    return storeEdge(sums, c, stride, rows, columns, finish);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < panelRows; ++i)
+    for (int64_t half = 0; half < halves; ++half) {
+      float *to = c + i * stride + half * lanes;
+      _mm256_storeu_ps(to, finished(sums[i][half], to, finish, half * lanes));
+    }
 }
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a - 1) / b + 1; }
@@ -179,12 +203,13 @@ void PackedProduct::runRows(int64_t m, int64_t rows, int64_t n, const Operands &
              block);
     for (int64_t column = n; column < endN; column += panelColumns) {
       const float *panel = operands.packed + column * spec.k + k * panelColumns;
+      int64_t columns = std::min(panelColumns, endN - column);
       Finish finish{k > 0, isLast && spec.bias ? operands.bias + column : nullptr,
                     isLast && spec.relu};
+      auto *kernel = columns > lanes ? multiply<2> : multiply<1>;
       for (int64_t row = 0; row < rows; row += panelRows)
-        multiply(block + row * depth, panel, depth, operands.c + (m + row) * spec.cRow + column,
-                 spec.cRow, std::min(panelRows, rows - row), std::min(panelColumns, endN - column),
-                 finish);
+        kernel(block + row * depth, panel, depth, operands.c + (m + row) * spec.cRow + column,
+               spec.cRow, std::min(panelRows, rows - row), columns, finish);
     }
   }
 }

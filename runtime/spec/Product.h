@@ -45,7 +45,7 @@ struct Product {
   static constexpr std::array<const char *, 2> kernelNames = {"library", "packed"};
   /// Of what is packed: panels of A's rows and of B's columns (a tile has whole panels of B), and
   /// the rows and the depth of the block of A that a worker packs at a time.
-  static constexpr int64_t panelRows = 6, panelColumns = 16, blockRows = 96, blockDepth = 256;
+  static constexpr int64_t panelRows = 6, panelColumns = 16, blockRows = 144, blockDepth = 256;
 
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t aBatch = 0, aRow = 0, aColumn = 0;

@@ -6,7 +6,7 @@
 module {
   // CHECK: plan.entry @predict
   // CHECK: %[[PACKED:.*]] = plan.alloc {{.*}}packed right operand
-  // CHECK: plan.call <product m = 512, n = 3072, k = 768, {{.*}}tile_m = 36, tile_n = 3072, kernel = packed>({{.*}}, %[[PACKED]] :
+  // CHECK: plan.call <product m = 512, n = 3072, k = 768, {{.*}}tile_m = 66, tile_n = 1536, kernel = packed>({{.*}}, %[[PACKED]] :
   func.func @predict(%x: tensor<512x768xf32> {weir.input = "x"}, %w: tensor<768x3072xf32> {weir.input = "w"}) -> (tensor<512x3072xf32> {weir.output = "y", weir.part = "tensor"}) {
     %p = weir.matmul %x, %w : tensor<512x768xf32>, tensor<768x3072xf32> -> tensor<512x3072xf32>
     return %p : tensor<512x3072xf32>
