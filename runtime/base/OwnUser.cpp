@@ -8,6 +8,7 @@
 #include "runtime/base/OwnUser.h"
 #include <cstdint>
 #include <fstream>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace weir {
@@ -27,6 +28,14 @@ static bool areAllMapped() {
 
 bool isOwnUser(uid_t user) {
   return user == geteuid() && (user != overflowUser() || areAllMapped());
+}
+
+std::optional<uid_t> strangerAt(int socket) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+    return uid_t(-1);
+  return isOwnUser(credentials.uid) ? std::nullopt : std::optional(credentials.uid);
 }
 
 } // namespace weir

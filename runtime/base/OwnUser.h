@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_BASE_OWNUSER_H
 #define WEIR_RUNTIME_BASE_OWNUSER_H
 
+#include <optional>
 #include <sys/types.h>
 
 namespace weir {
@@ -16,6 +17,10 @@ namespace weir {
 /// users that it does not map as one, the overflow user (65534, nobody). A process that runs as
 /// that user there cannot tell its own files and processes from those of strangers.
 bool isOwnUser(uid_t user);
+
+/// Who is at the other end of a connected Unix socket, where that is not certainly the user of this
+/// process; uid_t(-1) where the kernel does not say.
+std::optional<uid_t> strangerAt(int socket);
 
 } // namespace weir
 

@@ -175,13 +175,7 @@ std::string Endpoint::otherAddress(int socket) const {
 }
 
 std::optional<uid_t> Endpoint::stranger(int socket) const {
-  if (!isUnix)
-    return std::nullopt;
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-    return uid_t(-1);
-  return isOwnUser(credentials.uid) ? std::nullopt : std::optional(credentials.uid);
+  return isUnix ? strangerAt(socket) : std::nullopt;
 }
 
 } // namespace weir::collectives

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/gloo/Connector.h"
-#include "runtime/base/OwnUser.h"
 #include "runtime/collectives/gloo/Tls.h"
 #include <cerrno>
 #include <cstddef>
@@ -76,8 +75,8 @@ Connector::Connector(const Links::Settings &settings)
     return;
   secured(settings.rank + 1, random); // it fails here, or for nobody who comes
   sockaddr_storage storage{};
-  socklen_t length = settings.secret.empty() ? resolve(random, storage)
-                                             : resolve(settings.interface, "0", storage);
+  socklen_t length =
+      usesUnixSockets() ? resolve(random, storage) : resolve(settings.interface, "0", storage);
   listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listening < 0 || bind(listening, raw(storage), length) != 0 ||
       listen(listening, SOMAXCONN) != 0) {
@@ -122,19 +121,10 @@ std::string Connector::nameOf(int64_t peer, const std::string &random) const {
 }
 
 std::unique_ptr<SecureStream> Connector::secured(int64_t peer, const std::string &random) const {
-  if (settings.secret.empty())
+  if (usesUnixSockets())
     return nullptr;
   return makeSecure(peer < settings.rank ? SecureStream::End::client : SecureStream::End::server,
                     settings.secret, nameOf(peer, random));
-}
-
-bool Connector::isStrangers(int file) const {
-  if (!settings.secret.empty())
-    return false;
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  return getsockopt(file, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0 ||
-         !isOwnUser(credentials.uid);
 }
 
 Connector::Address Connector::parse(int64_t peer, const std::string &text) const {
@@ -143,10 +133,9 @@ Connector::Address Connector::parse(int64_t peer, const std::string &text) const
   Address address;
   if (!(words >> host >> port >> address.random))
     throw std::runtime_error("rank " + std::to_string(peer) + " has given no address");
-  bool isUnix = settings.secret.empty();
-  address.length =
-      isUnix ? resolve(address.random, address.storage) : resolve(host, port, address.storage);
-  address.text = isUnix ? "its socket" : host + " port " + port;
+  address.length = usesUnixSockets() ? resolve(address.random, address.storage)
+                                     : resolve(host, port, address.storage);
+  address.text = usesUnixSockets() ? "its socket" : host + " port " + port;
   return address;
 }
 

@@ -16,6 +16,7 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
 #define WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
 
+#include "runtime/base/OwnUser.h"
 #include "runtime/collectives/gloo/Wire.h"
 #include <array>
 #include <chrono>
@@ -64,10 +65,11 @@ private:
   };
 
   std::string nameOf(int64_t peer, const std::string &random) const;
-  /// Null where there is no secret.
+  /// Ranks of one user on one machine need no secret: the kernel says who is at the other end.
+  bool usesUnixSockets() const { return settings.secret.empty(); }
+  bool isStrangers(int file) const { return usesUnixSockets() && strangerAt(file).has_value(); }
+  /// Null over Unix sockets.
   std::unique_ptr<SecureStream> secured(int64_t peer, const std::string &random) const;
-  /// Whether a socket is connected to a process of another user, where users count.
-  bool isStrangers(int file) const;
   Address parse(int64_t peer, const std::string &text) const;
   void welcome();
   /// Whether it is done with: proved, or sent away.

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <optional>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,4 +45,19 @@ TEST(OwnUser, IsNotCertainForTheOverflowUserOfANamespace) {
     GTEST_SKIP() << "this machine allows no user namespaces";
   EXPECT_TRUE(*ofUsual);
   EXPECT_FALSE(*ofOverflow);
+}
+
+TEST(OwnUser, TheOtherEndOfOwnSocketIsNoStranger) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  EXPECT_EQ(strangerAt(ends[0]), std::nullopt);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(OwnUser, WhoeverTheKernelDoesNotNameIsAStranger) {
+  EXPECT_EQ(strangerAt(-1), std::optional(uid_t(-1)));
+  int tcp = socket(AF_INET, SOCK_STREAM, 0); // its other end has no user
+  EXPECT_EQ(strangerAt(tcp), std::optional(uid_t(-1)));
+  close(tcp);
 }
