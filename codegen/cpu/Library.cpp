@@ -119,10 +119,11 @@ static bool isPacked(const spec::Product &spec, const Processor &processor) {
          spec.n >= leastColumns && spec.k >= leastDepth && spec.m * spec.n * spec.k >= leastWork;
 }
 
-/// Tiles of whole panels. Rows are cut first, as long as a tile keeps enough of them: a worker
-/// reads a panel of the right operand once for all rows of its tile.
+/// Tiles of whole panels. Rows are cut first, as long as a tile keeps enough of them, since a
+/// worker reads a panel of the right operand once for a block of its tile's rows: 48, or 24 where
+/// there would be fewer tiles than a few cores want.
 static void choosePackedTiles(spec::Product &spec) {
-  constexpr int64_t leastRows = 48, leastColumns = 64;
+  constexpr int64_t leastColumns = 64;
   auto pieces = [](int64_t size, int64_t most, int64_t least) {
     return std::min<int64_t>(most, llvm::bit_floor(uint64_t(std::max<int64_t>(size / least, 1))));
   };
@@ -130,11 +131,16 @@ static void choosePackedTiles(spec::Product &spec) {
     return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, pieces), panel), size);
   };
   int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
-  int64_t rows = pieces(spec.m, tiles, leastRows);
+  int64_t rows = 1, columns = 1;
+  for (int64_t leastRows : {48, 24}) {
+    rows = pieces(spec.m, tiles, leastRows);
+    columns = pieces(spec.n, tiles / rows, leastColumns);
+    if (rows * columns >= std::min(tiles, fewTiles))
+      break;
+  }
   spec.tileBatch = 1;
   spec.tileM = tile(spec.m, rows, spec::Product::panelRows);
-  spec.tileN =
-      tile(spec.n, pieces(spec.n, tiles / rows, leastColumns), spec::Product::panelColumns);
+  spec.tileN = tile(spec.n, columns, spec::Product::panelColumns);
 }
 
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }

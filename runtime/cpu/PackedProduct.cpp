@@ -22,7 +22,7 @@ constexpr int64_t blockRows = spec::Product::blockRows, blockDepth = spec::Produ
 /// Floats that one packing task writes, about.
 constexpr int64_t packGrain = 1 << 15;
 constexpr int64_t lanes = 8;
-/// Rows of a panel of b, 64 bytes each, that are fetched before they are multiplied.
+/// How far ahead the kernel prefetches, in rows of a panel of b, 64 bytes each.
 constexpr int64_t rowsAhead = 16;
 
 /// What becomes of a sum before it is stored.

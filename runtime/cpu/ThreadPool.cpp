@@ -188,11 +188,13 @@ bool ThreadPool::claim(uint32_t number, int owner, int worker) {
     int64_t total = tasks.load(std::memory_order_relaxed);
     Call body = call.load(std::memory_order_relaxed);
     void *argument = context.load(std::memory_order_relaxed);
-    uint64_t end = shareBegin(total, owner + 1, count);
+    uint64_t begin = shareBegin(total, owner, count), end = shareBegin(total, owner + 1, count);
     if (lo >= end)
       return false;
-    // Half of what is left: few calls, and the threads end at most one task apart.
-    uint64_t hi = lo + (end - lo + 1) / 2;
+    // A quarter of the share at a time, and in the end single tasks: few calls, and something left
+    // for a thread that helps.
+    uint64_t some = std::min((end - begin) / 4, (end - lo) / 2);
+    uint64_t hi = lo + std::max<uint64_t>(1, some);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (!shares[owner].next.compare_exchange_weak(word, pack(number, hi), std::memory_order_acq_rel,
                                                   std::memory_order_acquire))

@@ -191,11 +191,12 @@ TEST(Product, BiasRelu) {
   }
 }
 
-/// Rows and columns that fill panels and that do not, sums of one block and of several.
+/// Rows and columns that fill panels, halves of panels and neither, and blocks of rows and of
+/// depth, one and several.
 TEST(Product, Packed) {
   for (auto [m, n, k] :
        {std::tuple(1, 1, 1), std::tuple(5, 15, 7), std::tuple(6, 16, 8), std::tuple(13, 33, 256),
-        std::tuple(100, 65, 257), std::tuple(97, 48, 520)})
+        std::tuple(100, 65, 257), std::tuple(97, 48, 520), std::tuple(150, 24, 264)})
     for (int transposes = 0; transposes < 4; ++transposes) {
       ProductSpec s = dense(1, m, n, k, transposes & 1, transposes & 2);
       s.kernel = spec::ProductKernel::packed;
