@@ -14,9 +14,10 @@ class RealData(weirtest.Test):
 
     def test_gpt_char(self):
         done = self.train(
-            "gpt-char.weir", *data(window=DATA / "shakespeare.txt"), "--holdout", 0.1, "--steps", 2000
+            "gpt-char.weir", *data(window=DATA / "shakespeare.txt"), "--holdout", 0.1, "--steps", 1000
         )
-        self.assertLessEqual(done["heldout_loss"], 1.92)
+        # PyTorch 2.15 comes to 2.090 and 2.101 (seeds 1 and 2), Weir to 2.096 and 2.100. All 2,000 steps are in docs/benchmarks.md.
+        self.assertLessEqual(done["heldout_loss"], 2.11)
 
     def test_mnist_mlp(self):
         self.assertGreaterEqual(self.train("mnist-mlp.weir", *mnist(), "--epochs", 10)["heldout_accuracy"], 0.955)
