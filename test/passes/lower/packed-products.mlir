@@ -15,6 +15,18 @@ module {
 
 // -----
 
+// Tiles of fewer rows, where there would be one tile.
+module {
+  // CHECK: plan.entry @predict
+  // CHECK: plan.call <product m = 64, n = 96, k = 512, {{.*}}tile_m = 36, tile_n = 96, kernel = packed>
+  func.func @predict(%x: tensor<64x512xf32> {weir.input = "x"}, %w: tensor<512x96xf32> {weir.input = "w"}) -> (tensor<64x96xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %p = weir.matmul %x, %w : tensor<64x512xf32>, tensor<512x96xf32> -> tensor<64x96xf32>
+    return %p : tensor<64x96xf32>
+  }
+}
+
+// -----
+
 // Too few rows to pack for.
 module {
   // CHECK: plan.entry @predict
