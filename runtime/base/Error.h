@@ -19,7 +19,7 @@
 
 namespace weir {
 
-/// Exit statuses of every Weir tool; docs/running.md lists them for users.
+/// Exit statuses of every Weir tool; docs/reference/running.md lists them for users.
 enum class Exit : int {
   ok = 0,
   internal = 1, ///< a fault of ours

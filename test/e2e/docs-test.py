@@ -38,6 +38,12 @@ STAND_INS = {
     ("docs/testing.md", "weir-smith --target cuda"): ["--count", "1"],
     ("docs/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
     ("docs/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/concepts/mixed-precision.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/concepts/mixed-precision.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
+    ("docs/concepts/parallelism.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/change-the-mesh.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/fit-in-memory.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/profile.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
 }
 
 # What is not run here: (page, start of the command) -> why.
@@ -65,6 +71,7 @@ NOT_RUN = {
 BEFORE = {
     "docs/checkpoints.md": "before_checkpoints",
     "docs/data.md": "before_checkpoints",
+    "docs/guides/change-the-mesh.md": "before_checkpoints",
     "docs/planning.md": "before_planning",
     "docs/testing.md": "before_testing",
     "docs/tutorial.md": "before_tutorial",
@@ -100,6 +107,13 @@ def outputs(page):
     """What a page shows with the word "prints" between: the block's last command -> its output."""
     shown = re.findall(r"^```\n([^`]*?)^```\n\nprints\n\n```\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
     return {commands_of(text)[-1]: output for text, output in shown}
+
+
+@functools.cache
+def anchors(path):
+    """What a page's headings are called in links, as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.M)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def entry(table, page, command):
@@ -178,8 +192,11 @@ class Docs(weirtest.Test):
 
     def test_links(self):
         for page in PAGES:
-            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
-                self.assertTrue((ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}")
+            for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", (ROOT / page).read_text()):
+                path = (ROOT / page).parent / target if target else ROOT / page
+                self.assertTrue(path.exists(), f"{page} links to {target}")
+                if anchor:
+                    self.assertIn(anchor, anchors(path), f"{page} links to {target}#{anchor}")
 
     def test_paths(self):
         """What stands in code quotes and looks like a file of ours is one."""

@@ -245,7 +245,7 @@ TEST_P(EachLinks, DISABLED_AMessageOfFiveGigabytes) {
   EXPECT_TRUE(in.isAll(std::byte{9}));
 }
 
-/// Of the figures in docs/running.md.
+/// Of the figures in docs/reference/security.md.
 TEST_P(EachLinks, DISABLED_Throughput) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);

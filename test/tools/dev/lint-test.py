@@ -56,6 +56,18 @@ class Lint(unittest.TestCase):
             self.assertEqual(self.lines("include", path, line), [1], line)
         self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
 
+    def test_sentences(self):
+        short, long = "One two three. " * 9, "word " * 41 + "end."
+        for page, text, found in [
+            ("docs/guides/a.md", f"# {long}\n\n{short}\n\n- {long}", [5]),
+            ("docs/guides/a.md", f"{short}\n\n```\n{long}\n```\n\n| {long} |", []),
+            ("docs/guides/a.md", f"{short}\nA [link](https://example.org/{'a-' * 50}) and `{long}` end.", []),
+            ("docs/guides/a.md", "word " * 19 + "end.", [1]),
+            ("README.md", f"{short}\n{long}", [1]),
+            ("docs/ops.md", long, []),
+        ]:
+            self.assertEqual(self.lines("sentences", page, text), found, text)
+
     def test_cycles(self):
         self.assertIsNone(lint.cycle_in({"a": {"b": "a/x.h:1"}, "b": {"c": "b/x.h:1"}, "c": {}}))
         self.assertEqual(lint.cycle_in({"a": {"b": ""}, "b": {"c": ""}, "c": {"b": ""}}), ["b", "c"])
