@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a planner knows of machines that need not be there: docs/planning.md says how they are
-// described in files. Rates are in FLOPs and bytes a second, times in seconds, sizes in bytes.
+// What a planner knows of machines that need not be there: docs/guides/planning.md says how they
+// are described in files. Rates are in FLOPs and bytes a second, times in seconds, sizes in bytes.
 //
 //===----------------------------------------------------------------------===//
 

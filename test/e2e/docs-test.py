@@ -25,8 +25,8 @@ PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|g
 # What takes long as it stands: (page, start of the command) -> options that it gets, or gets another value for.
 STAND_INS = {
     ("README.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
-    ("docs/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
-    ("docs/data.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
+    ("docs/reference/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/reference/data.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     # verify-test has these sizes, and bits-test these models.
     ("docs/testing.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
     ("docs/testing.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
@@ -36,8 +36,8 @@ STAND_INS = {
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --seed 60000"): ["--count", "1"],
     ("docs/testing.md", "weir-smith --target cuda"): ["--count", "1"],
-    ("docs/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
-    ("docs/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
+    ("docs/guides/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
     ("docs/concepts/parallelism.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
@@ -69,10 +69,10 @@ NOT_RUN = {
 
 # Files that a page supposes: page -> a method of Docs.
 BEFORE = {
-    "docs/checkpoints.md": "before_checkpoints",
-    "docs/data.md": "before_checkpoints",
+    "docs/reference/checkpoints.md": "before_checkpoints",
+    "docs/reference/data.md": "before_checkpoints",
     "docs/guides/change-the-mesh.md": "before_checkpoints",
-    "docs/planning.md": "before_planning",
+    "docs/guides/planning.md": "before_planning",
     "docs/testing.md": "before_testing",
     "docs/tutorial.md": "before_tutorial",
 }

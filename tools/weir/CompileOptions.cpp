@@ -160,8 +160,9 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--plan", options.plan,
                  "What weir plan has chosen: --mesh and what goes with it, from a file")
       ->type_name("FILE.toml");
-  app.add_option("--cluster", options.cluster,
-                 "What --mesh auto chooses for: a file that describes devices (docs/planning.md)")
+  app.add_option(
+         "--cluster", options.cluster,
+         "What --mesh auto chooses for: a file that describes devices (docs/guides/planning.md)")
       ->type_name("FILE.toml");
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")

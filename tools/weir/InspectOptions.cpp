@@ -64,7 +64,7 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
           ->excludes(plan, precision, lines, memory);
   app.add_option("--cluster", given->cluster,
                  "With --sharding, what each exchange takes on the machines that this file "
-                 "describes (docs/planning.md)")
+                 "describes (docs/guides/planning.md)")
       ->type_name("FILE.toml")
       ->needs(sharding);
   auto *time = app.add_flag("--time", given->isTime,

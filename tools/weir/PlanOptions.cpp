@@ -15,7 +15,7 @@ namespace weir {
 void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &plan) {
   app.add_option("--cluster", plan.cluster,
                  "What it is planned for: a file that describes devices and what joins them "
-                 "(docs/planning.md)")
+                 "(docs/guides/planning.md)")
       ->required()
       ->type_name("FILE.toml");
   addPrecisionOptions(app, options);

@@ -196,7 +196,7 @@ std::string probeMachine(const ProbeOptions &asked) {
   if (!llvm::StringRef(options.target).starts_with("cpu"))
     throw Failure(Exit::usage, "weir probe measures processors, and --target is " + options.target +
                                    ": GPUs are described by kind = \"a100-80\", \"h100\" or "
-                                   "\"h200\" in a cluster's file (docs/planning.md)");
+                                   "\"h200\" in a cluster's file (docs/guides/planning.md)");
   const int64_t cores = cpu::availableCores();
   options.devices = options.devices ? options.devices : cores;
   if (options.devices > cores)
