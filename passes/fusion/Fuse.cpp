@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Names.h"
@@ -33,8 +32,9 @@
 #include "passes/fusion/Domain.h"
 #include "passes/fusion/Groups.h"
 #include "passes/fusion/Roots.h"
+#include "passes/fusion/Units.h"
+#include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/MapVector.h"
-#include <queue>
 
 namespace weir {
 #define GEN_PASS_DEF_FUSE
@@ -432,15 +432,6 @@ void recompute(Groups &groups, Block &block, const Target &target) {
   recomputer.eraseUnused();
 }
 
-/// What must be computed before a unit: a group, or an op that stays outside.
-struct Unit {
-  Group *group = nullptr;
-  Operation *op = nullptr;
-  int64_t position = 0;
-  int waits = 0;
-  SmallVector<Unit *> next;
-};
-
 LogicalResult outlineBlock(Block &block, const Target &target, bool wholesApart) {
   if (failed(decomposeDeclined(block, target)))
     return failure();
@@ -452,97 +443,31 @@ LogicalResult outlineBlock(Block &block, const Target &target, bool wholesApart)
   outlineAttention(block);
   materialize(block, target);
   computeTwice(block);
+  gatherSections(block);
   Groups groups(block, wholesApart);
   absorbNeighbours(groups, block, target);
   recompute(groups, block, target);
 
-  std::vector<std::unique_ptr<Unit>> units;
-  llvm::DenseMap<Operation *, Unit *> unitOf;
-  llvm::DenseMap<Group *, Unit *> unitOfGroup;
-  llvm::DenseMap<Operation *, int64_t> positions;
-  for (auto [i, op] : llvm::enumerate(block.without_terminator())) {
-    positions[&op] = i;
-    Group *group = groups.of(&op);
-    if (!group && fusionClass(&op) == FusionClass::cheap)
-      continue;
-    Unit *&unit = group ? unitOfGroup[group] : unitOf[&op];
-    if (!unit) {
-      units.push_back(std::make_unique<Unit>());
-      unit = units.back().get();
-      unit->group = group;
-      unit->op = &op;
-    }
-    unit->position = i;
-    unitOf[&op] = unit;
-  }
-  auto unitBehind = [&](Value value, auto &&self, llvm::SmallPtrSetImpl<Unit *> &into) -> void {
-    Operation *definer = value.getDefiningOp();
-    if (!definer || definer->getBlock() != &block)
-      return;
-    if (Unit *unit = unitOf.lookup(definer)) {
-      into.insert(unit);
-      return;
-    }
-    for (Value operand : definer->getOperands())
-      self(operand, self, into);
-  };
-  Unit *lastCollective = nullptr;
-  for (auto &unit : units) {
-    llvm::SmallPtrSet<Unit *, 8> needs;
-    if (!unit->group && hasCollectives(unit->op)) {
-      if (lastCollective)
-        needs.insert(lastCollective);
-      lastCollective = unit.get();
-    }
-    auto need = [&](Operation *op) {
-      op->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          unitBehind(operand, unitBehind, needs);
-      });
-    };
-    if (unit->group)
-      llvm::for_each(unit->group->ops, need);
-    else
-      need(unit->op);
-    needs.erase(unit.get());
-    unit->waits = needs.size();
-    for (Unit *before : needs)
-      before->next.push_back(unit.get());
-  }
-  auto later = [](Unit *a, Unit *b) { return a->position > b->position; };
-  std::priority_queue<Unit *, std::vector<Unit *>, decltype(later)> ready(later);
-  for (auto &unit : units)
-    if (!unit->waits)
-      ready.push(unit.get());
-
-  size_t done = 0;
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
-  while (!ready.empty()) {
-    Unit *unit = ready.top();
-    ready.pop();
-    ++done;
-    for (Unit *after : unit->next)
-      if (--after->waits == 0)
-        ready.push(after);
-    if (!unit->group) {
-      unit->op->moveBefore(terminator);
+  for (const Unit &unit : unitsInOrder(block, groups)) {
+    if (!unit.group) {
+      for (Operation *op : unit.ops)
+        op->moveBefore(terminator);
       continue;
     }
-    SmallVector<Operation *> ops(unit->group->ops.begin(), unit->group->ops.end());
-    llvm::sort(ops, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+    ArrayRef<Operation *> ops = unit.ops;
     SmallVector<Value> results;
     for (Operation *op : ops)
       for (Value result : op->getResults())
         if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return usedOutside(user,
-                                 [&](Operation *op) { return unit->group->ops.contains(op); });
+              return usedOutside(user, [&](Operation *op) { return unit.group->ops.contains(op); });
             }))
           results.push_back(result);
     if (results.empty())
       continue;
     builder.setInsertionPoint(terminator);
-    KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit->group, target));
+    KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit.group, target));
     for (auto [old, made] : llvm::zip(results, kernel.getResults()))
       old.replaceUsesWithIf(
           made, [&](OpOperand &use) { return use.getOwner()->getParentOp() != kernel; });
@@ -550,7 +475,6 @@ LogicalResult outlineBlock(Block &block, const Target &target, bool wholesApart)
       for (Value result : op->getResults())
         eraseCopied(result, kernel);
   }
-  assert(done == units.size() && "groups wait for each other");
   return success();
 }
 

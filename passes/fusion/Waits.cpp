@@ -8,6 +8,7 @@
 #include "passes/fusion/Waits.h"
 #include "ir/weir/Collectives.h"
 #include "passes/fusion/Groups.h"
+#include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -21,6 +22,10 @@ Waits::Waits(Block &block) {
   for (auto [number, op] : llvm::enumerate(block))
     numbers[&op] = number;
   unsigned count = numbers.size();
+  // Sections of the same microbatches run as one: what one waits for, all do.
+  SmallVector<MicrobatchesOp> sections = sectionsIn(block);
+  for (MicrobatchesOp section : sections)
+    numbers[section] = numbers.lookup(sections.front());
   reads.resize(count);
   members.resize(count);
   groupOf.resize(count);
@@ -30,9 +35,10 @@ Waits::Waits(Block &block) {
   behind.resize(count + 2);
   labels.resize(count + 2);
   std::optional<unsigned> lastCollective;
-  for (auto [number, op] : llvm::enumerate(block)) {
+  for (auto [place, op] : llvm::enumerate(block)) {
+    unsigned number = numbers.lookup(&op);
     if (hasCollectives(&op)) {
-      if (lastCollective)
+      if (lastCollective && lastCollective != number)
         reads[number].push_back(*lastCollective);
       lastCollective = number;
     }
@@ -42,9 +48,9 @@ Waits::Waits(Block &block) {
         if (Operation *definer = operand.getDefiningOp(); definer && definer->getBlock() == &block)
           reads[number].push_back(numbers.lookup(definer));
     });
-    members[number].push_back(number);
-    groupOf[number] = number;
-    cheap[number] = fusionClass(&op) == FusionClass::cheap;
+    members[place].push_back(place);
+    groupOf[place] = place;
+    cheap[place] = fusionClass(&op) == FusionClass::cheap;
   }
   unsigned head = count, tail = count + 1;
   uint64_t distance = (uint64_t(1) << labelBits) / (count + 1);

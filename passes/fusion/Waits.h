@@ -27,7 +27,8 @@
 
 namespace weir {
 
-/// Each op stands for the group that it is in; at first every op is alone.
+/// Each op stands for the group that it is in; at first every op is alone, but for the sections of
+/// microbatches (passes/pipeline/GatherSections.h), which stand together in the block and for one.
 class Waits {
 public:
   explicit Waits(mlir::Block &block);

@@ -1,0 +1,29 @@
+//===- Units.h - What fusion places as one, in order ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_FUSION_UNITS_H
+#define WEIR_PASSES_FUSION_UNITS_H
+
+#include "passes/fusion/Groups.h"
+
+namespace weir {
+
+/// The ops of a group, one op that no kernel computes, or the sections of the same microbatches
+/// (passes/pipeline/GatherSections.h), which take turns and therefore wait together.
+struct Unit {
+  Group *group = nullptr;                   ///< null where no kernel computes the ops
+  llvm::SmallVector<mlir::Operation *> ops; ///< in the block's order
+};
+
+/// The units of a block in an order in which each comes after those that it reads, and collectives
+/// and transfers keep their order. Where both allow it, units stay where their last op was. Cheap
+/// ops without a group are in no unit: kernels clone them.
+std::vector<Unit> unitsInOrder(mlir::Block &block, Groups &groups);
+
+} // namespace weir
+
+#endif
