@@ -28,14 +28,14 @@ STAND_INS = {
     ("docs/reference/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
     ("docs/reference/data.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     # verify-test has these sizes, and bits-test these models.
-    ("docs/testing.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
-    ("docs/testing.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
-    ("docs/testing.md", "weir train models/gpt-char.weir"): SMALL_GPT,
-    ("docs/testing.md", "tools/dev/bits record"): ["--models", "mnist-mlp", "--programs", "2"],
-    ("docs/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "8"],
-    ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
-    ("docs/testing.md", "weir-smith --seed 60000"): ["--count", "1"],
-    ("docs/testing.md", "weir-smith --target cuda"): ["--count", "1"],
+    ("docs/reference/verify.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
+    ("docs/internals/emulated-gpu.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
+    ("docs/internals/verification.md", "weir train models/gpt-char.weir"): SMALL_GPT,
+    ("docs/internals/testing.md", "tools/dev/bits record"): ["--models", "mnist-mlp", "--programs", "2"],
+    ("docs/internals/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "8"],
+    ("docs/internals/verification.md", "weir-smith --seed 1"): ["--count", "2"],
+    ("docs/internals/verification.md", "weir-smith --seed 60000"): ["--count", "1"],
+    ("docs/internals/emulated-gpu.md", "weir-smith --target cuda"): ["--count", "1"],
     ("docs/guides/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
     ("docs/guides/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
@@ -58,13 +58,13 @@ NOT_RUN = {
     ("docs/benchmarks.md", "weir compile models/gpt-char.weir --set vocab=50257"): "takes a while",
     ("docs/benchmarks.md", "weir inspect gpt2.weirx"): "is of what is not compiled here",
     ("docs/benchmarks.md", "tools/dev/gpu-kit"): "needs NVRTC and takes minutes",
-    ("docs/testing.md", "tools/dev/build tsan-runtime"): "builds the runtime once more",
-    ("docs/testing.md", "export WEIR_SANITIZED"): "names programs that are not built here",
-    ("docs/testing.md", "tools/test -R e2e-sanitized"): "is what runs this",
-    ("docs/testing.md", "weir-smith failures/"): "needs a failure that was kept",
-    ("docs/testing.md", "tools/dev/misspell --sample"): "takes minutes",
-    ("docs/testing.md", "tools/dev/coverage"): "builds everything once more",
-    ("docs/testing.md", "tools/dev/fuzz"): "builds with clang, then searches for minutes",
+    ("docs/internals/testing.md", "tools/dev/build tsan-runtime"): "builds the runtime once more",
+    ("docs/internals/testing.md", "export WEIR_SANITIZED"): "names programs that are not built here",
+    ("docs/internals/testing.md", "tools/test -R e2e-sanitized"): "is what runs this",
+    ("docs/internals/verification.md", "weir-smith failures/"): "needs a failure that was kept",
+    ("docs/internals/testing.md", "tools/dev/misspell --sample"): "takes minutes",
+    ("docs/internals/testing.md", "tools/dev/coverage"): "builds everything once more",
+    ("docs/internals/testing.md", "tools/dev/fuzz"): "builds with clang, then searches for minutes",
 }
 
 # Files that a page supposes: page -> a method of Docs.
@@ -73,12 +73,12 @@ BEFORE = {
     "docs/reference/data.md": "before_checkpoints",
     "docs/guides/change-the-mesh.md": "before_checkpoints",
     "docs/guides/planning.md": "before_planning",
-    "docs/testing.md": "before_testing",
+    "docs/internals/verification.md": "before_verification",
     "docs/tutorial.md": "before_tutorial",
 }
 
 # Pages with a test of their own below.
-OWN = ("README.md", "docs/tutorial.md", "docs/testing.md")
+OWN = ("README.md", "docs/tutorial.md", "docs/internals/verification.md")
 
 
 def blocks(page):
@@ -173,9 +173,9 @@ class Docs(weirtest.Test):
         (self.folder / "cluster.toml").write_text(
             '[[devices]]\nkind = "cpu"\ncount = 2\n[[links]]\nbandwidth = "5GB/s"\nlatency = "20us"\n')
 
-    def before_testing(self):
+    def before_verification(self):
         self.before_checkpoints()
-        self.write("net.weir", block("docs/testing.md", "model net"))
+        self.write("net.weir", block("docs/internals/verification.md", "model net"))
 
     # Every page.
 
@@ -224,11 +224,11 @@ class Docs(weirtest.Test):
         error = self.shell(f"weir check {model}", status=3).stderr
         self.assertTrue(error.startswith(shown.replace("models/x.weir", str(model))), error)
 
-    # docs/testing.md
+    # docs/internals/verification.md
 
     @weirtest.takes(30)
-    def test_testing(self):
-        page = "docs/testing.md"
+    def test_verification(self):
+        page = "docs/internals/verification.md"
         ran = self.run_page(page)
         self.assertTrue((self.folder / "first.safetensors").exists())
         for command, done in ran.items():

@@ -30,7 +30,7 @@ class Test(weirtest.Test):
         return self.losses(metrics), floats(gradients)
 
     def assert_close(self, got, expected, loss, gradient):
-        """Losses and gradients, relative to their size (docs/testing.md)."""
+        """Losses and gradients, relative to their size (docs/internals/verification.md)."""
         for a, b in zip(got[0], expected[0], strict=True):
             self.assertLessEqual(abs(a - b), loss * max(1, abs(b)))
         largest = max(norm(numbers) for _, numbers in expected[1].values())

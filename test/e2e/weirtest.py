@@ -101,7 +101,7 @@ def takes(seconds, alone=False):
 
 
 def depends_on_cpu_level(method):
-    """Says that a test's outcome could depend on the processor: it has CTest's label cpu-level (docs/testing.md), and CI runs it once more for x86-64-v3."""
+    """Says that a test's outcome could depend on the processor: it has CTest's label cpu-level (docs/internals/testing.md), and CI runs it once more for x86-64-v3."""
     method.depends_on_cpu_level = True
     return method
 

@@ -51,7 +51,8 @@ TEST_F(EveryOp, hasATestThatUsesIt) {
   for (const std::string &op : ops()) {
     std::string path = pathOf(op);
     if (!llvm::sys::fs::exists(path)) {
-      ADD_FAILURE() << "weir." << op << " has no test: write " << path << "; docs/testing.md";
+      ADD_FAILURE() << "weir." << op << " has no test: write " << path
+                    << "; docs/internals/testing.md";
       continue;
     }
     auto text = llvm::MemoryBuffer::getFile(path);

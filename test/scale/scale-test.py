@@ -1,6 +1,6 @@
 # Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles cases of real sizes and compares what they cost with test/scale/record.json (docs/testing.md, "Costs at real sizes").
+"""Compiles cases of real sizes and compares what they cost with test/scale/record.json (docs/internals/testing.md, "Costs at real sizes").
 
   scale-test.py [all|CASE...]           compares those: by default the fast ones, as CI does
   scale-test.py update [all|CASE...]    records what is found

@@ -97,7 +97,7 @@ Run::Run(const std::string &path)
   if (module)
     found = extractSituations(*module);
   if (failed(found))
-    throw Failure(Exit::model, path + " is no test that can be run; see docs/testing.md");
+    throw Failure(Exit::model, path + " is no test that can be run; see docs/internals/testing.md");
   situations = std::move(*found);
   for (const Situation &situation : situations)
     if (situation.unsupported)

@@ -12,17 +12,18 @@ using namespace weir;
 
 int main(int argc, char **argv) {
   return guarded([&] {
-    CLI::App app("Examples:\n"
-                 "  weir-check test/ops/add.mlir\n"
-                 "  weir-check test/ops/*.mlir --backend interpreter\n"
-                 "  weir-check test/ops/div.mlir --backend cpu:x86-64-v3\n\n"
-                 "Runs every function of a file of tests (docs/testing.md) on the reference "
-                 "interpreter and on every back\nend, and compares what comes out with what the "
-                 "file expects. A back end also takes in those whose names\ncontinue its own "
-                 "after a colon. Exit status 1: something differs.\n\n"
-                 "Back ends:\n" +
-                     check::describeBackends(),
-                 "weir-check");
+    CLI::App app(
+        "Examples:\n"
+        "  weir-check test/ops/add.mlir\n"
+        "  weir-check test/ops/*.mlir --backend interpreter\n"
+        "  weir-check test/ops/div.mlir --backend cpu:x86-64-v3\n\n"
+        "Runs every function of a file of tests (docs/internals/testing.md) on the reference "
+        "interpreter and on every back\nend, and compares what comes out with what the "
+        "file expects. A back end also takes in those whose names\ncontinue its own "
+        "after a colon. Exit status 1: something differs.\n\n"
+        "Back ends:\n" +
+            check::describeBackends(),
+        "weir-check");
     std::vector<std::string> files;
     std::string backend;
     app.add_option("files", files, "functions with check.input and check.expect")

@@ -23,7 +23,7 @@
 
 // RUN: not weir-check %S/Inputs/empty.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: empty.mlir:1:1: error: a test has to expect something: add a check.expect
-// EMPTY: error: {{.*}}empty.mlir is no test that can be run; see docs/testing.md
+// EMPTY: error: {{.*}}empty.mlir is no test that can be run; see docs/internals/testing.md
 // RUN: not weir-check %S/Inputs/arguments.mlir 2>&1 | FileCheck %s --check-prefix=GIVEN
 // GIVEN: arguments.mlir:1:1: error: a test takes nothing and returns nothing: its inputs are check.input, its results go to check.expect
 // RUN: not weir-check %S/Inputs/unknown-backend.mlir 2>&1 | FileCheck %s --check-prefix=ABACUS
