@@ -136,7 +136,7 @@ SmallVector<Value> LoopVectorizer::neutrals(int64_t lanes) {
 
 bool LoopVectorizer::step(Value position, int64_t lanes, Value mask,
                           MutableArrayRef<Value> accumulators) {
-  Widener widener(builder, lanes, mask);
+  Widener widener(builder, lanes, registerLanes, mask);
   widener.map(loop.getInductionVar(), {position, 1});
   for (auto [argument, accumulator] : llvm::zip_equal(loop.getRegionIterArgs(), accumulators))
     widener.map(argument, {Value(), 0, accumulator});

@@ -21,8 +21,9 @@ bool isElementwise(mlir::Operation *op);
 /// there is one.
 class Widener {
 public:
-  Widener(mlir::OpBuilder &builder, int64_t lanes, mlir::Value mask)
-      : builder(builder), lanes(lanes), mask(mask) {}
+  /// `registerLanes`: those of 32 bits that a register has.
+  Widener(mlir::OpBuilder &builder, int64_t lanes, int64_t registerLanes, mlir::Value mask)
+      : builder(builder), lanes(lanes), registerLanes(registerLanes), mask(mask) {}
 
   /// A value of the scalar loop and what stands for it: a scalar of all lanes (stride 0), the
   /// scalar of lane 0 where lane i has `stride` times i more, or a vector.
@@ -52,6 +53,8 @@ private:
   /// One element for all lanes, in a branch that none of them may take: its address may be nowhere
   /// then.
   mlir::Value loadWhereTaken(mlir::Location loc, mlir::Type element, mlir::Value address);
+  /// The lanes of the mask from consecutive addresses, 0 in the others.
+  mlir::Value maskedLoad(mlir::Location loc, mlir::VectorType type, mlir::Value address);
   static bool isFirstLane(mlir::Value mask);
   bool memory(mlir::Operation *op, mlir::Value address);
   bool nested(mlir::scf::ForOp loop);
@@ -59,7 +62,7 @@ private:
   bool conditional(mlir::scf::IfOp op);
 
   mlir::OpBuilder &builder;
-  int64_t lanes;
+  int64_t lanes, registerLanes;
   mlir::Value mask;
   bool inBranch = false; ///< whose mask may have no lane; a loop's has its first
   llvm::DenseMap<mlir::Value, Wide> wides;

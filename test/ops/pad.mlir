@@ -67,3 +67,22 @@ func.func @one_column_between_others() {
   check.expect %s, dense<[4.0, 4.0, 4.6487213, 4.0, 4.0, 3.7788008, 4.0, 4.0, 5.117]> : tensor<9xf32>
   return
 }
+
+// Whole registers of the result lie outside of the only row: they are 0, and nothing is read for them.
+func.func @one_row_at_the_end_of_long_ones() {
+  %x = check.input dense<[[1.0, 2.0, 3.0, 4.0, 5.0]]> : tensor<1x5xf32>
+  %p = weir.pad %x {offsets = array<i64: 2, 12>, strides = array<i64: 1, 1>} : tensor<1x5xf32> -> tensor<3x17xf32>
+  %s = weir.reduce sum %p {axes = array<i64: 0, 1>} : tensor<3x17xf32> -> tensor<f32>
+  %back = weir.slice %p {offsets = array<i64: 2, 12>, strides = array<i64: 1, 1>} : tensor<3x17xf32> -> tensor<1x5xf32>
+  check.expect %s, dense<15.0> : tensor<f32> exactly
+  check.expect_close %back, %x : tensor<1x5xf32>
+  return
+}
+
+func.func @some_rows_of_many_registers() {
+  %x = check.input dense<1.0> : tensor<1x3x70xf32>
+  %p = weir.pad %x {offsets = array<i64: 2, 0, 41>, strides = array<i64: 3, 1, 1>} : tensor<1x3x70xf32> -> tensor<8x3x130xf32>
+  %s = weir.reduce sum %p {axes = array<i64: 0, 2>} : tensor<8x3x130xf32> -> tensor<3xf32>
+  check.expect %s, dense<70.0> : tensor<3xf32> exactly
+  return
+}
