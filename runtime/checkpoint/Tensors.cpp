@@ -107,9 +107,12 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
     for (size_t at = first / to, end = (first + size) / to; at < end; at += some.size()) {
       some.resize(std::min(end - at, most));
       loadNumbers(from.element, tensor.data + at * from.bytes, some);
+      // Rounding makes no number infinite. One that not even f32 holds is, and is reported as such.
       for (double &number : some)
-        if (std::isfinite(number))
+        if (std::abs(number) <= std::numeric_limits<float>::max())
           number = std::clamp(number, -largest, largest);
+        else if (std::isfinite(number))
+          number = std::copysign(std::numeric_limits<double>::infinity(), number);
       converted.resize(some.size() * to);
       storeNumbers(variable.element, some, converted.data());
       variable.write(at * to, converted);

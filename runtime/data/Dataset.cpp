@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace weir {
 namespace {
@@ -78,6 +79,9 @@ bool takesStream(const InputSpec &spec, const Array &array) {
     most = static_cast<int64_t>(array.vocabulary->size()) - 1;
   if (value < 0)
     message += "; they cannot be negative";
+  else if (most >= std::numeric_limits<int32_t>::max())
+    message +=
+        concat("; ", most, " is more than any vocabulary has: is the file of another format?");
   else if (!spec.limitConfig.empty())
     message += concat(": the config '", spec.limitConfig, "' is ", spec.limit, "; --set ",
                       spec.limitConfig, "=", most + 1, " would take ",

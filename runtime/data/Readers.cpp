@@ -248,6 +248,13 @@ void refuseOtherEncodings(const Candidate &file) {
     if (file.begins(mark.bytes))
       throw file.refuse("is a text in ", mark.name, ", and UTF-8 is read: iconv -f ", mark.name,
                         " -t UTF-8 ", file.path, " > OUT.txt");
+  // Without a mark, every second or fourth byte of most texts in these is 0, as in numbers.
+  if (file.head().find('\0') != std::string_view::npos)
+    throw file.refuse("holds bytes of 0, which no text does; if it is one in UTF-16: iconv -f "
+                      "UTF-16LE (or UTF-16BE) -t UTF-8 ",
+                      file.path,
+                      " > OUT.txt; if it is of numbers, say of which, as in u16:", file.path,
+                      "; or say that it is text all the same: text:", file.path);
 }
 
 /// Throws Failure(Exit::data) for what is none, or could be several.

@@ -325,6 +325,9 @@ TEST_F(Readers, OtherFormatsAreNamed) {
                    6),
        "is a text in UTF-16, and UTF-8 is read: iconv"},
       {std::string("\xff\xfe\0\0a\0\0\0", 8), "is a text in UTF-32"},
+      {std::string("t\0o\0 \0b\0e\0", 10),
+       "holds bytes of 0, which no text does; if it is one in UTF-16"},
+      {std::string("to be\0or not", 12), "bytes of 0, which no text does; if it is one in UTF-16"},
   };
   // Whatever the name says.
   for (const auto &[content, said] : cases)
