@@ -1,6 +1,6 @@
 # Flags for every target. Includes are written from the repository's root.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-# A function that nobody calls may have lost its calls to another file of its batch (docs/building.md).
+# A function that nobody calls may have lost its calls to another file of its batch (docs/internals/building.md).
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Werror=unused-function)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

@@ -1,4 +1,4 @@
-"""Every command of README.md and docs/*.md works as it stands there, and does what the page says.
+"""Every command of README.md, the other pages beside it, and docs/ works as it stands there, and does what the page says.
 
 The commands of a page run in its order, in one scratch folder that looks like the repository's root. Blocks of a page are
 commands where the first word is a program; the others are files and fragments, which the checks below use.
@@ -19,7 +19,7 @@ from weirtest import ROOT, SMALL_GPT
 
 BIN = weirtest.BIN.resolve()
 
-PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
 PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|git|sh|apt-get|lit)\s|tools/\S+$")
 
 # What takes long as it stands: (page, start of the command) -> options that it gets, or gets another value for.
