@@ -198,6 +198,13 @@ TEST_F(DatasetTest, Limits) {
   EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"n", Element::i32, {2}, 0, ""}},
                            Sources{{"n", wide}}),
                    {"1099511627776", "does not fit"}));
+  // No compile can have so large a vocabulary.
+  std::string tokens = folder.write(
+      "wide.npy", npy<int64_t>("<i8", "(8,)", std::vector<int64_t>(8, (int64_t(1) << 32) + 5)));
+  std::string said = refused(Exit::data, std::vector{window}, Sources{{"window", tokens}});
+  EXPECT_TRUE(
+      says(said, {"4294967301 is more than any vocabulary has: is the file of another format?"}));
+  EXPECT_EQ(said.find("--set"), said.npos);
 }
 
 TEST_F(DatasetTest, AGivenVocabularyNumbersTheText) {
