@@ -384,7 +384,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
     return failure();
 
   // An input that dies here lends its place to a result that is computed element by element from
-  // it.
+  // it. What is kept for another section does not die here, wherever its weir.keep stands.
   auto borrowed = [&](unsigned result) -> Value {
     if (!*entry)
       return {};
@@ -401,7 +401,8 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
         Operation *user = ancestorIn(*kernel->getBlock(), use.getOwner());
         if (user == kernel)
           return ++here == 1;
-        return user && user->isBeforeInBlock(kernel) && !isLate(use.getOwner());
+        return user && user->isBeforeInBlock(kernel) && !isLate(use.getOwner()) &&
+               !isa<KeepOp>(use.getOwner());
       });
       if (dies && here == 1)
         return inputs[from];
