@@ -16,12 +16,15 @@ using namespace mlir;
 
 namespace weir::smith {
 
-/// Whether a program that is not cut is told so because it has less to compute than there are
-/// stages.
-static bool isTooShort(ModuleOp program, const PipelineOptions &options) {
+/// Whether stages cannot compute the program, and it is refused for that: it has fewer ops in a row
+/// than there are stages, or the last stage computes a state that the first one reads in the next
+/// microbatch, which an interleaved schedule begins earlier.
+static bool cannotHaveStages(ModuleOp program, const PipelineOptions &options) {
   bool said = false;
   ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
-    said |= diagnostic.str().find("one after the other, too few for") != std::string::npos;
+    for (StringRef reason : {"one after the other, too few for",
+                             "--schedule interleaved: what goes on to the next microbatch"})
+      said |= StringRef(diagnostic.str()).contains(reason);
     return success();
   });
   return failed(runPhases(program, options, "layouts")) && said;
@@ -43,7 +46,7 @@ bool Checker::ranks() {
     together.contextParallel = way.str();
   if (auto schedule = module->getAttrOfType<StringAttr>(scheduleAttrName))
     together.schedule = schedule.str();
-  if (stagesOf(mesh.getValue()) > 1 && isTooShort(*copy(), together))
+  if (stagesOf(mesh.getValue()) > 1 && cannotHaveStages(*copy(), together))
     return true;
   OwningOpRef<ModuleOp> program = copy();
   if (failed(runPhases(*program, together, "layouts")))

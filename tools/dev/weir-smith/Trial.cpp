@@ -121,6 +121,15 @@ bool apartFromIntegers(const Known &a) {
   return true;
 }
 
+/// Whether the values are more than what rounding leaves of numbers that cancel: what divides by
+/// such a rest may divide by 0.
+bool apartFromRounding(const Known &a) {
+  for (auto [x, inF32] : llvm::zip(a.truth.values, a.rounded.values))
+    if (std::fabs(x - inF32) > 0.1 * std::fabs(x))
+      return false;
+  return true;
+}
+
 bool apartFromPowersOfTwo(const Known &a) {
   return llvm::all_of(a.truth.values, [](double x) {
     double margin = 1e-5 * std::fabs(x);
@@ -162,9 +171,13 @@ LogicalResult nudgeByAddends(Operation &op, ArrayRef<Tensor> operands,
   return success();
 }
 
-Tensor nudged(Tensor tensor, size_t from) {
+/// Moves the op's operand of that number by roundings, and each operand by others: one tensor that
+/// is two operands would be moved as a whole otherwise.
+Tensor nudged(Tensor tensor, size_t operand) {
+  const size_t stride = 7 + operand % 6; // no multiple of 13
   for (size_t i = 0; i < tensor.values.size(); ++i)
-    tensor.values[i] *= 1 + 0x1p-24 * (static_cast<double>((i * 7 + from * 5) % 13) - 6) / 3;
+    tensor.values[i] *=
+        1 + 0x1p-24 * (static_cast<double>((i * stride + operand * 5) % 13) - 6) / 3;
   return tensor;
 }
 
@@ -242,6 +255,7 @@ bool Trial::decided(Operation &op) {
         return !isFloat(op.getResult()) || (settled(0) && settled(1)) || apart(in(0), in(1), false);
       })
       .Case<SignOp, AbsOp>([&](auto) { return !inexact(0) || apartFromZero(in(0)); })
+      .Case([&](DivOp) { return !inexact(1) || apartFromRounding(in(1)); })
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
       .Case([&](RoundAtRandomOp round) {
         return (!inexact(0) && !inexact(1)) || roundsClearly(round, in(0), in(1));
