@@ -82,7 +82,7 @@ LogicalResult checkGradients(Verification &verification, const Samples &samples)
   if (unknown.size() == found.gradients) {
     found.unverifiable = llvm::formatv("none of the {0} gradients can be compared with central "
                                        "differences{1}: the loss is {2:e1}, and its rounding hides "
-                                       "what they change of it",
+                                       "what they change of it, or it bends within their steps",
                                        found.gradients, alone, loss)
                              .str();
     return success();

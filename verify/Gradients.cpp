@@ -25,8 +25,14 @@ constexpr llvm::StringLiteral marker = "verify.gradient";
 
 /// What rounding of the loss may make of a slope, of the gradient's scale.
 constexpr double mostNoise = 1;
-/// How many times further than differences are from each other a wrong gradient is from them.
-constexpr double clearlyWrong = 3;
+/// How many times further than differences are from each other a wrong gradient is from them. Of a
+/// loss that swings within every step (the sine of 1e8 x) they are numbers at random, of which two
+/// may be near each other, but hardly three.
+constexpr double clearlyWrong = 10;
+/// How much further differences of shorter lengths may be from each other than those of longer ones
+/// are, if rounding does not explain it. Where steps are longer than a swing, each tenth of a
+/// length makes ten times the slope.
+constexpr double mostGrowth = 2;
 
 /// Passes each gradient through a marked identity, in their order at the builder's place, for what
 /// stands behind that.
@@ -149,7 +155,9 @@ mlir::FailureOr<Verdict> compareWithDifferences(GradientOp op, llvm::ArrayRef<Al
   // Where the loss bends too much within the step, a shorter one is right, or what two of them say
   // of one without length: their errors go with its square (Richardson, "The deferred approach to
   // the limit", 1927). What is wrong stays wrong at every length.
-  double length = 1, longer = NAN, apart = std::numeric_limits<double>::infinity();
+  double length = 1, longer = NAN;
+  std::vector<double> apart; // differences of one length from those of the next
+  bool settles = true;
   for (int trial = 0; trial < 4; ++trial) {
     mlir::FailureOr<double> slope = directionalDerivative(op, weighted, interpreter);
     if (mlir::failed(slope))
@@ -160,8 +168,10 @@ mlir::FailureOr<Verdict> compareWithDifferences(GradientOp op, llvm::ArrayRef<Al
       relative = std::min(relative, std::isnan(one) ? relative : one);
     if (relative <= gradientTolerance || (along.size() == 1 && off <= noise))
       return Verdict::agrees;
-    if (double one = std::abs(here - longer) / scale; !std::isnan(one))
-      apart = std::min(apart, one);
+    if (double one = std::abs(here - longer) / scale; !std::isnan(one)) {
+      settles &= apart.empty() || one <= mostGrowth * apart.back() || one <= 10 * noise / length;
+      apart.push_back(one);
+    }
     longer = here;
     length *= 0.1;
     for (Along &one : weighted)
@@ -170,7 +180,9 @@ mlir::FailureOr<Verdict> compareWithDifferences(GradientOp op, llvm::ArrayRef<Al
   }
   // Differences that are no nearer to each other than to the gradient do not tell what it should
   // be.
-  return relative > clearlyWrong * apart ? Verdict::differs : Verdict::unknown;
+  llvm::sort(apart);
+  return settles && apart.size() > 1 && relative > clearlyWrong * apart[1] ? Verdict::differs
+                                                                           : Verdict::unknown;
 }
 
 Differences::Differences(GradientOp op, llvm::ArrayRef<Tensor> gradients, Interpreter &running)

@@ -41,11 +41,14 @@ void Samples::addVariables() {
     weir::addVariables(sample.feed, verification.module, verification.options.seed, sample.moment);
 }
 
-/// The first result of a sample in the middle of a run that is not finite; none where all are.
+/// The first result of a sample in the middle of a run that is not finite, or beyond f32, which is
+/// infinite when it is run; none where all are.
 static const Result *notFinite(const Outcome &outcome) {
   for (const auto &[entry, results] : outcome)
     for (const Result &result : results)
-      if (!llvm::all_of(result.value.values, [](double value) { return std::isfinite(value); }))
+      if (!llvm::all_of(result.value.values, [](double value) {
+            return std::abs(value) <= std::numeric_limits<float>::max();
+          }))
         return &result;
   return nullptr;
 }
@@ -71,8 +74,8 @@ LogicalResult Samples::takeTruth(ModuleOp twin) {
       return failure();
   auto report = [&](const Result &result, const char *where) {
     verification.found.unverifiable =
-        llvm::formatv("`{0}` at {1} is not finite on {2}: there is nothing to compare", result.name,
-                      describe(result.loc), where)
+        llvm::formatv("`{0}` at {1} is not finite in f32 on {2}: there is nothing to compare",
+                      result.name, describe(result.loc), where)
             .str();
   };
   const Result *wrong = notFinite(samples.front().truth);

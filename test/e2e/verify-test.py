@@ -83,6 +83,27 @@ train {
         self.fails(2, r"no data for the input 'n'", "weir", "verify", model, *data[:2])
         self.fails(4, r"n\.npy", "weir", "verify", model, "--data", f"x={self.folder / 'n.npy'}", *data[2:])
 
+    def test_a_loss_that_nothing_is_said_of(self):
+        """Steps of the differences are longer than a swing of the sine, and f32 has no number for a loss of 1e50: neither is a fault of Weir's, and neither agrees."""
+        text = """model m(x: [b, 2]) -> [b, 3] {
+  return linear(x, 3) as l
+}
+train {
+  input x: [4, 2]
+  input y: [4, 3]
+  steps 1
+  loss LOSS
+  update sgd(0.1)
+}
+"""
+        swings = self.write("swings.weir", text.replace("LOSS", "mse(sin(m(x) * 1e8), y)"))
+        for seed in (1, 2, 3):
+            done = self.weir("verify", swings, "--seed", seed, status=5)
+            self.assertIn("none of the 2 gradients can be compared with central differences", done.stderr)
+        overflows = self.write("overflows.weir", text.replace("LOSS", "mse(m(x) * 1e25, 0.0 * y)"))
+        done = self.weir("verify", overflows, status=5)
+        self.assertRegex(done.stderr, r"overflows\.weir:8:8 is not finite in f32 on random inputs")
+
     def test_a_bad_model_is_said_as_check_says_it(self):
         model = self.folder / "bad.weir"
         model.write_text("model m(x: [b, 4]) -> [b, 4] {\n  return x + z\n}\n")
