@@ -62,7 +62,8 @@ std::optional<Values> Evaluator::run(const std::function<bool()> &stop) {
     }
   if (parts.size() > 1)
     parts[0].outputs.add(parts[1].outputs);
-  noValue = parts[0].outputs.uncounted();
+  noValue = parts[0].outputs.partlyUncounted();
+  noTerm = parts[0].outputs.uncounted();
   Values figures = parts[0].outputs.ratios();
   for (auto &[name, value] : figures)
     if (std::ranges::count(noValue, name))
@@ -73,7 +74,10 @@ std::optional<Values> Evaluator::run(const std::function<bool()> &stop) {
 std::string Evaluator::uncountedNotice() const {
   if (noValue.empty())
     return "";
-  return concat(what, ": no ", dataset.window() ? "window" : "row", " counts for ", join(noValue),
+  std::vector<std::string> figures;
+  for (const std::string &name : noValue)
+    figures.push_back(concat(std::ranges::count(noTerm, name) ? "" : "a term of ", name));
+  return concat(what, ": no ", dataset.window() ? "window" : "row", " counts for ", join(figures),
                 ": the count is 0, so there is no value");
 }
 

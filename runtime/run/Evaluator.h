@@ -24,15 +24,15 @@ public:
   /// whole batch.
   Evaluator(Program &program, const Dataset &dataset, const std::string &what);
 
-  /// The loss and each metric, not a number where no row counts for it; nothing where `stop`, asked
-  /// before each batch, says so.
+  /// The loss and each metric, not a number where no row counts for one of its terms; nothing where
+  /// `stop`, asked before each batch, says so.
   std::optional<Values> run(const std::function<bool()> &stop = {});
 
   int64_t evaluated() const { return rows - leftOut(); } ///< rows or windows
   int64_t leftOut() const { return parts.size() > 1 ? 0 : rows % parts[0].rows; }
   /// That some are left out, and why; "" where none is.
   std::string notice() const;
-  /// The figures of the last run that have no value, since no row counts for them.
+  /// The figures of the last run that have no value, since no row counts for one of their terms.
   const std::vector<std::string> &uncounted() const { return noValue; }
   /// In words; "" where all have one.
   std::string uncountedNotice() const;
@@ -53,9 +53,10 @@ private:
   Program &program;
   const Dataset &dataset;
   const std::string what;
-  const int64_t rows;               // or windows, of the data
-  std::vector<Part> parts;          // eval and, where a remainder is left, eval_one
-  std::vector<std::string> noValue; // figures of the last run
+  const int64_t rows;      // or windows, of the data
+  std::vector<Part> parts; // eval and, where a remainder is left, eval_one
+  // Figures of the last run that have no value, and those of which no term has one.
+  std::vector<std::string> noValue, noTerm;
 };
 
 } // namespace weir

@@ -186,6 +186,14 @@ std::vector<std::string> Outputs::uncounted() const {
   return names;
 }
 
+std::vector<std::string> Outputs::partlyUncounted() const {
+  std::vector<std::string> names;
+  for (const Ratio &ratio : all)
+    if (std::ranges::any_of(ratio.terms, [](const Term &term) { return term.countSoFar == 0; }))
+      names.push_back(ratio.name);
+  return names;
+}
+
 Values Outputs::scalars() const {
   Values values;
   for (const artifact::Port *port : scalarPorts)

@@ -54,6 +54,8 @@ public:
   Values ratios() const;
   /// Those of them of which no term has counted anything: their value, 0, says nothing.
   std::vector<std::string> uncounted() const;
+  /// Those of them of which some term, or each, has counted nothing: their value leaves it out.
+  std::vector<std::string> partlyUncounted() const;
   /// The scalar ports of the last run.
   Values scalars() const;
 

@@ -84,6 +84,22 @@ class Uncounted(weirtest.Test):
         self.assertIn("warning: --eval-data: no row counts for loss, large", done.stderr)
         self.assertIsNone(json.loads(done.stdout)["heldout_loss"])
 
+    def test_evaluation_of_one_term_without_rows(self):
+        """The loss would be too small without it, with nothing said."""
+        model = self.write("two.weir", MODEL.replace("sum(i32(ok)))\n  metric", "sum(i32(ok))) + ratio(sum(select(y > 1, rows, 0.0)), sum(i32(y > 1)))\n  metric"))
+        artifact = self.folder / "two.weirx"
+        self.weir("compile", model, "-o", artifact)
+        self.weir("train", model, *self.rows(0, 1, 2, 2), "--steps", 2, "--checkpoint", self.folder / "two")
+        kept = ["--checkpoint", self.folder / "two"]
+        done = self.weir("eval", artifact, *kept, *self.rows(0, 1, 2, 2), "--json")
+        self.assertGreater(json.loads(done.stdout)["loss"], 0.1)
+        none = self.rows(0, 1, 1, 0)
+        self.fails(4, "error: --data: no row counts for a term of loss, large: the count is 0, so there is no value", "weir", "eval", artifact, *kept, *none)
+        done = self.weir("train", model, *self.rows(0, 1, 2, 2), *self.rows(0, 1, 1, 0, give=eval_data), "--steps", 2, "--json")
+        self.assertIn("warning: --eval-data: no row counts for a term of loss, large", done.stderr)
+        self.assertIsNone(json.loads(done.stdout)["heldout_loss"])
+        self.assertNotIn("uncounted_steps", json.loads(done.stdout))
+
 
 if __name__ == "__main__":
     weirtest.main()
