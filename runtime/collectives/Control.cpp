@@ -160,6 +160,16 @@ void Control::turn(Clock::time_point now) {
       peers[other] = {std::move(channel), now};
     for (int64_t other : door->cameAgain())
       lose(other, "has left, and comes again");
+    if (!door->areAllHere() && now - begun > settings.meeting.notice &&
+        !std::exchange(hasNoticed, true)) {
+      const bool one = door->missing().size() == 1;
+      settings.meeting.warn(concat(rankList(door->missing()), " not come to ", where, " for ",
+                                   secondsOf(settings.meeting.notice), " s, and rank 0 waits for ",
+                                   one ? "it" : "them", "; it gives up after ",
+                                   secondsOf(settings.meeting.patience),
+                                   " s (--collective-timeout): ", one ? "was it" : "were they",
+                                   " started, with the same command?"));
+    }
     if (!door->areAllHere() && now - begun > settings.meeting.patience)
       decide({Exit::peer, -1,
               concat(rankList(door->missing()), " not come to ", where, " for ",

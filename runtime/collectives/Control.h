@@ -112,6 +112,7 @@ private:
   Clock::time_point wentOn;            ///< and when that was over
   std::optional<Clock::time_point> deadline;
   std::function<Verdict()> whyLate;
+  bool hasNoticed = false; ///< whom rank 0 waits for
   const Clock::time_point begun = Clock::now();
   bool isEnding = false; ///< the last meeting has been called
   bool hasEnded = false; ///< and held: who closes is no loss

@@ -31,6 +31,10 @@ constexpr std::chrono::milliseconds betweenWelcomes(100);
 /// To who may be taken when it comes again.
 constexpr Exit later = Exit::requeue;
 
+int64_t wholeSeconds(std::chrono::milliseconds time) {
+  return std::chrono::duration_cast<seconds>(time).count();
+}
+
 /// What who says hello says besides: the generation that it was of, and the port that it has
 /// called.
 std::vector<std::string> besides(int64_t last, uint16_t port) {
@@ -386,7 +390,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   const auto began = Clock::now(), until = began + meeting.patience;
   std::vector<Endpoint> endpoints;
   Heard heard;
-  bool hasWarned = false;
+  bool hasWarned = false, hasNoticed = false;
   do {
     try {
       if (endpoints.empty() || meeting.last)
@@ -416,6 +420,11 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
       meeting.warn(concat(heard.otherSecret, "; rank ", meeting.rank, " looks on for rank 0"));
       hasWarned = true;
     }
+    if (Clock::now() > began + meeting.notice && !std::exchange(hasNoticed, true))
+      meeting.warn(concat("rank ", meeting.rank, " waits for rank 0, which has not answered at ",
+                          endpoints[0].place(meeting.port), " for ", wholeSeconds(meeting.notice),
+                          " s; it gives up after ", wholeSeconds(meeting.patience),
+                          " s (--collective-timeout)", heard.later));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
   if (heard.refusal)
@@ -434,7 +443,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
                       endpoints.empty() ? concat(meeting.host, ":", meeting.port)
                                         : endpoints[0].place(meeting.port),
                       " or the ", rendezvousPorts - 1, " ports behind it for ",
-                      std::chrono::duration_cast<seconds>(meeting.patience).count(),
+                      wholeSeconds(meeting.patience),
                       " s: was it started, with the same address and by the same user", network,
                       ", and does nothing keep connections out?", heard.stranger,
                       heard.otherSecret.empty() ? "" : "; ", heard.otherSecret));

@@ -59,6 +59,8 @@ struct Meeting {
   std::chrono::milliseconds patience = std::chrono::minutes(5); ///< with who has not come yet
   /// How much later rank 0 may begin to listen before warn() names who listens in its place.
   std::chrono::milliseconds lateness = std::chrono::seconds(10);
+  /// After which a rank says whom it waits for.
+  std::chrono::milliseconds notice = std::chrono::seconds(10);
   /// What the user has to know, from any thread.
   std::function<void(const std::string &)> warn = [](const std::string &) {};
 };

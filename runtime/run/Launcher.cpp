@@ -192,6 +192,19 @@ std::string nameOfJob(const Launch &launch, const Launcher &launcher, const Get 
 
 } // namespace
 
+/// Where no launcher has said how many processes there are, none is said to be the second or a
+/// later one: it would train alone. The first may be: a batch script's shell has SLURM_PROCID=0.
+static void requireNoRank(const Get &get) {
+  for (const Launcher &launcher : launchers)
+    if (const char *rank = get(launcher.rank); numberIn(rank) > 0)
+      throw Failure(Exit::usage,
+                    concat(words(launcher.rank, rank), ", as ", launcher.name, " sets it, and ",
+                           launcher.size,
+                           ", which would say of how many processes, is not set: this one would "
+                           "train alone; set it, or unset ",
+                           launcher.rank, " where no launcher has set it"));
+}
+
 std::string checkRendezvous(const std::string &text) {
   std::string host, port;
   int64_t number = 0;
@@ -232,6 +245,8 @@ std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) 
     launch.job = nameOfJob(launch, launcher, get);
     return launch;
   }
+  if (!isSaid)
+    requireNoRank(get);
   return std::nullopt;
 }
 

@@ -31,6 +31,26 @@ TEST(Meeting, ASecretIsShared) {
   EXPECT_NE(failures[0].find("rank 1 has not come"), std::string::npos) << failures[0];
 }
 
+TEST(Meeting, RankZeroSaysWhomItWaitsFor) {
+  std::string said;
+  auto alone = [&](Processes::Settings &own) {
+    own.meeting.size = 3; // rank 2 does not come
+    own.meeting.patience = 3s;
+    own.meeting.notice = 500ms;
+    if (own.meeting.rank == 0)
+      own.meeting.warn = [&](const std::string &text) { said += text + "\n"; };
+  };
+  auto failures = onAll(2, [](Processes &group) { swap(group, "the loss"); }, alone);
+  EXPECT_NE(failures[0].find("rank 2 has not come"), std::string::npos) << failures[0];
+  EXPECT_NE(said.find("rank 2 has not come to "), std::string::npos) << said;
+  EXPECT_NE(
+      said.find(", and rank 0 waits for it; it gives up after 3 s (--collective-timeout): was "
+                "it started, with the same command?\n"),
+      std::string::npos)
+      << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
 TEST(Meeting, OtherAddressesWantASecret) {
   Processes::Settings own = settings(0, 2, freePort());
   own.meeting.host = "192.0.2.1";

@@ -212,6 +212,18 @@ TEST(Rendezvous, AnotherSecretIsNamedAndWaitedFor) {
             "0's (WEIR_JOB_SECRET_FILE), and is not taken\n");
 }
 
+TEST(Rendezvous, ARankSaysThatItWaits) {
+  uint16_t port = freePort();
+  Warnings warnings;
+  Meeting other = warnings.of(meetingOf(1, port));
+  other.notice = 300ms;
+  other.patience = 2s;
+  EXPECT_TRUE(found(other).starts_with("not met: rank 1 has found no rank 0 of this job"));
+  EXPECT_EQ(warnings.all(),
+            concat("rank 1 waits for rank 0, which has not answered at 127.0.0.1:", port,
+                   " for 0 s; it gives up after 2 s (--collective-timeout)\n"));
+}
+
 TEST(Rendezvous, WhoProvesNothingIsNamed) {
   for (const std::string &answer : {refuses, welcomes}) {
     uint16_t port = freePort();

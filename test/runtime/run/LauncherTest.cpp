@@ -157,6 +157,18 @@ TEST(Launcher, Kubeflow) {
               0, 2, "job", 1235);
 }
 
+TEST(Launcher, ARankOfNobodyKnowsHowMany) {
+  EXPECT_EQ(refused({{"RANK", "1"}}),
+            "RANK=1, as torchrun or a shell sets it, and WORLD_SIZE, which would say of how many "
+            "processes, is not set: this one would train alone; set it, or unset RANK where no "
+            "launcher has set it");
+  EXPECT_NE(refused({{"SLURM_PROCID", "3"}}).find("SLURM_STEP_NUM_TASKS, which"),
+            std::string::npos);
+  EXPECT_FALSE(find({{"RANK", "0"}}));
+  EXPECT_FALSE(find({{"SLURM_PROCID", "0"}}));
+  EXPECT_FALSE(find({{"WORLD_SIZE", "1"}, {"RANK", "0"}, {"PET_NODE_RANK", "2"}}));
+}
+
 TEST(Launcher, WhatIsNone) {
   EXPECT_NE(refused({{"WORLD_SIZE", "2"}}).find("RANK, which would say"), std::string::npos);
   EXPECT_EQ(refused({{"WORLD_SIZE", "2"}, {"RANK", "2"}}), "RANK=2: expected a number from 0 to 1");
