@@ -145,10 +145,15 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
                                   : std::string("does not hold this model's weights:\n  ");
   bool types = std::ranges::any_of(
       lines, [](const std::string &line) { return line.starts_with("other type"); });
+  bool onlyNames = std::ranges::none_of(
+      lines, [](const std::string &line) { return line.starts_with("other "); });
   throw Failure(
       Exit::model,
       concat(place, ": ", whose, joinFew(lines, "\n  "),
-             types ? "\nweights are read of F64, F32, F16 and BF16: save them as such" : ""));
+             types ? "\nweights are read of F64, F32, F16 and BF16: save them as such" : "",
+             !description && onlyNames
+                 ? "\n--init-partial loads the tensors that both have, and initializes the others"
+                 : ""));
 }
 
 std::vector<std::string> Weights::buffers(const std::vector<TensorView> &variables) const {

@@ -84,6 +84,12 @@ class Test(weirtest.Test):
         done = self.weir_run("m.weirx", "--bf16", status=2)
         self.assertIn("unknown option '--bf16'; write `--precision bf16` when it is compiled with weir", done.stderr)
 
+    def test_weir_run_knows_the_options_of_a_compile(self):
+        own = self.options("run")
+        for option in (o for o in self.options("compile") - own if o.startswith("--")):
+            done = self.weir_run("m.weirx", option, "1", status=2)
+            self.assertIn(f"unknown option '{option}'; it is an option of weir compile: an artifact is what it was compiled to", done.stderr)
+
     def test_help_and_version(self):
         self.assertEqual(self.weir("help").stdout, self.weir("--help").stdout)
         self.assertEqual(self.weir("help", "train").stdout, self.weir("train", "--help").stdout)

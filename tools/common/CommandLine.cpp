@@ -84,6 +84,8 @@ std::string insteadOf(const std::string &option, const CLI::App &command, CLI::A
     return adviceOf(*row, command, app);
   if (std::string owners = ownersOf(option, app); !owners.empty())
     return concat("; it is an option of ", owners);
+  if (app.get_subcommands(nullptr).empty() && isCompileOption(option)) // weir-run
+    return "; it is an option of weir compile: an artifact is what it was compiled to";
   return didYouMean(option, optionNames(command));
 }
 

@@ -246,4 +246,37 @@ const ForeignOption *foreignOption(std::string_view name) {
   return nullptr;
 }
 
+bool isCompileOption(std::string_view name) {
+  constexpr std::string_view names[] = {"--set",
+                                        "--target",
+                                        "--precision",
+                                        "--master",
+                                        "--loss-scale",
+                                        "--memory",
+                                        "--offload",
+                                        "--microbatches",
+                                        "--recompute",
+                                        "--mesh",
+                                        "--zero",
+                                        "--schedule",
+                                        "--sequence-parallel",
+                                        "--context-parallel",
+                                        "--no-overlap",
+                                        "--low-sums",
+                                        "--link",
+                                        "--low-gradients",
+                                        "--rates",
+                                        "--deterministic",
+                                        "--plan",
+                                        "--cluster",
+                                        "--tuning",
+                                        "--dump-ir",
+                                        "--threads",
+                                        "--stop-after",
+                                        "--report",
+                                        "--gradients",
+                                        "--time-passes"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
 } // namespace weir

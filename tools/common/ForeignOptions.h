@@ -34,6 +34,9 @@ std::span<const ForeignOption> foreignOptions();
 /// hyphens, capital letters as small ones.
 const ForeignOption *foreignOption(std::string_view name);
 
+/// Whether `weir compile` has that option, which weir-run knows nothing else of.
+bool isCompileOption(std::string_view name);
+
 } // namespace weir
 
 #endif

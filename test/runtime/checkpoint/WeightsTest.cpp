@@ -218,8 +218,10 @@ TEST_F(WeightsTest, NamesTheFirstFewOfManyDifferences) {
 
 TEST_F(WeightsTest, AskedForStatesThatAreAbsentItSaysSo) {
   Weights weights = of({tensor("b", {2}, 2), tensor("w", {2, 2}, 1)});
-  EXPECT_TRUE(says(messageOf(Exit::model, [&] { weights.requireAll(variables, /*states=*/true); }),
-                   {"missing: norm.mean F32[2]"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::model, [&] { weights.requireAll(variables, /*states=*/true); }),
+           {"missing: norm.mean F32[2]",
+            "\n--init-partial loads the tensors that both have, and initializes the others"}));
   add("norm.var", {2}, artifact::Role::state);
   Weights checkpoint(save(), say);
   EXPECT_TRUE(
