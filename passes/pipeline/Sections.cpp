@@ -101,12 +101,14 @@ private:
     }
   }
 
-  /// In which section a result is summed, or carried on.
+  /// In which section a result is summed, or carried on. A value that is carried is of the stage
+  /// that it begins on, though its next one may be computed on every stage.
   void placeResults() {
-    for (Value value : body.getTerminator()->getOperands()) {
+    for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       Operation *maker = value.getDefiningOp();
       auto found = maker ? sectionOf.find(maker) : sectionOf.end();
-      bool isHere = here.has(stageOfValue(value));
+      bool isHere = here.has(
+          stageOfValue(i < loop.numSums() ? value : loop.getCarried()[i - loop.numSums()]));
       int64_t section = found == sectionOf.end() ? 0 : std::max<int64_t>(0, found->second);
       resultSection.push_back(isHere ? section : -2);
     }
