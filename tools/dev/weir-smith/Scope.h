@@ -116,7 +116,9 @@ public:
   /// Whether the loss's gradient may go through the value to a parameter; `blocked` where it would
   /// meet an op without one.
   bool isActive(mlir::Value value) const { return active.contains(value); }
-  bool isBlocked(mlir::Value value) const { return blocked.contains(value); }
+  bool isBlocked(mlir::Value value) const {
+    return blocked.contains(value) || (outer && outer->isBlocked(value));
+  }
 
   mlir::Location location();
   Random &random() { return program.random; }
