@@ -174,6 +174,7 @@ Value Widener::maskedLoad(Location loc, VectorType type, Value address) {
   Type element = type.getElementType();
   int64_t part =
       std::min(lanes, registerLanes * 32 / std::max(32u, element.getIntOrFloatBitWidth()));
+  assert(part > 0 && lanes % part == 0 && "registers are as wide as 64 bits, and divide a vector");
   auto partType = VectorType::get({part}, element);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(partType));
   if (part == lanes)

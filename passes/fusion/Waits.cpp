@@ -24,8 +24,11 @@ Waits::Waits(Block &block) {
   unsigned count = numbers.size();
   // Sections of the same microbatches run as one: what one waits for, all do.
   SmallVector<MicrobatchesOp> sections = sectionsIn(block);
-  for (MicrobatchesOp section : sections)
+  for (auto [i, section] : llvm::enumerate(sections)) {
+    assert(&*std::next(sections.front()->getIterator(), i) == section &&
+           "gatherSections() was called");
     numbers[section] = numbers.lookup(sections.front());
+  }
   reads.resize(count);
   members.resize(count);
   groupOf.resize(count);

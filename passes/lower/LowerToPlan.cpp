@@ -195,6 +195,7 @@ LogicalResult EntryLowering::run() {
                          function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName),
                          function.getArgAttrOfType<StringAttr>(i, layoutAttrName));
   }
+  gatherSections(block); // which read of a variable is the last depends on the order
   findTargets(block);
   if (failed(lowerBlock(block)))
     return failure();
