@@ -117,6 +117,11 @@ void Control::run() {
       tell({.kind = Kind::beat, .rank = uint32_t(rank)});
     }
     turn(now);
+    if (std::string said = std::exchange(notice, ""); !said.empty()) {
+      lock.unlock();
+      settings.meeting.warn(said);
+      lock.lock();
+    }
     bool isNew = verdict && decided == Clock::time_point();
     if (isNew)
       decided = now;
@@ -163,12 +168,12 @@ void Control::turn(Clock::time_point now) {
     if (!door->areAllHere() && now - begun > settings.meeting.notice &&
         !std::exchange(hasNoticed, true)) {
       const bool one = door->missing().size() == 1;
-      settings.meeting.warn(concat(rankList(door->missing()), " not come to ", where, " for ",
-                                   secondsOf(settings.meeting.notice), " s, and rank 0 waits for ",
-                                   one ? "it" : "them", "; it gives up after ",
-                                   secondsOf(settings.meeting.patience),
-                                   " s (--collective-timeout): ", one ? "was it" : "were they",
-                                   " started, with the same command?"));
+      notice = concat(rankList(door->missing()), " not come to ", where, " for ",
+                      secondsOf(settings.meeting.notice), " s, and rank 0 waits for ",
+                      one ? "it" : "them", "; rank 0 gives up after ",
+                      secondsOf(settings.meeting.patience),
+                      " s (--collective-timeout): ", one ? "was it" : "were they",
+                      " started, with the same command?");
     }
     if (!door->areAllHere() && now - begun > settings.meeting.patience)
       decide({Exit::peer, -1,

@@ -113,6 +113,7 @@ private:
   std::optional<Clock::time_point> deadline;
   std::function<Verdict()> whyLate;
   bool hasNoticed = false; ///< whom rank 0 waits for
+  std::string notice;      ///< to be said once the lock is free
   const Clock::time_point begun = Clock::now();
   bool isEnding = false; ///< the last meeting has been called
   bool hasEnded = false; ///< and held: who closes is no loss

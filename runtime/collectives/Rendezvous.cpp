@@ -400,6 +400,17 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
         throw;
       endpoints.clear(); // the name of a host that is not there again yet
     }
+    if (Clock::now() > began + meeting.notice && !std::exchange(hasNoticed, true) && !hasWarned) {
+      std::string place = endpoints.empty() ? concat(meeting.host, ":", meeting.port)
+                                            : endpoints[0].place(meeting.port);
+      std::string problem = heard.later.empty()
+                                ? concat("waits for rank 0, which has not answered at ", place,
+                                         " for ", wholeSeconds(meeting.notice), " s")
+                                : concat("is not taken by rank 0", heard.later);
+      meeting.warn(concat("rank ", meeting.rank, " ", problem, "; rank ", meeting.rank,
+                          " gives up after ", wholeSeconds(meeting.patience),
+                          " s (--collective-timeout)"));
+    }
     if (endpoints.empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       continue;
@@ -420,11 +431,6 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
       meeting.warn(concat(heard.otherSecret, "; rank ", meeting.rank, " looks on for rank 0"));
       hasWarned = true;
     }
-    if (Clock::now() > began + meeting.notice && !std::exchange(hasNoticed, true))
-      meeting.warn(concat("rank ", meeting.rank, " waits for rank 0, which has not answered at ",
-                          endpoints[0].place(meeting.port), " for ", wholeSeconds(meeting.notice),
-                          " s; it gives up after ", wholeSeconds(meeting.patience),
-                          " s (--collective-timeout)", heard.later));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
   if (heard.refusal)

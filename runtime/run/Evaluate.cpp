@@ -29,21 +29,22 @@ namespace weir {
 namespace {
 
 void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
-  auto *checkpoint =
-      app.add_option("--checkpoint", options.checkpoint,
-                     "the weights: a run's directory (its newest checkpoint), or one checkpoint")
-          ->type_name("DIR");
-  auto *init = app.add_option("--init", options.init, "the weights: a safetensors file")
+  auto *checkpoint = app.add_option("--checkpoint", options.checkpoint,
+                                    "A run's directory (its newest checkpoint), or one checkpoint")
+                         ->group("Weights")
+                         ->type_name("DIR");
+  auto *init = app.add_option("--init", options.init, "A safetensors file")
+                   ->group("Weights")
                    ->type_name("FILE")
                    ->excludes(checkpoint);
   app.add_option("--init-partial", options.initPartial,
-                 "those weights of a safetensors file that the model has; the others begin as in "
-                 "training. Lists what is taken and what is not")
+                 "Like --init, but only with the tensors that both have")
+      ->group("Weights")
       ->type_name("FILE")
       ->excludes(checkpoint, init);
   addDataOption(app, options.data);
   addDeviceOptions(app, options.device);
-  app.add_flag("--json", options.json, "results on standard output as one JSON object");
+  app.add_flag("--json", options.json, "Print the results as one JSON object")->group("Reports");
 }
 
 bool hasWeights(const Program &program) {
@@ -182,11 +183,10 @@ void addEvaluateOptions(CLI::App &app, EvaluateOptions &options) { addCommonOpti
 
 void addPredictOptions(CLI::App &app, EvaluateOptions &options) {
   addCommonOptions(app, options);
-  writesFile(
-      app.add_option("-o", options.output,
-                     "where to write the results: FILE.npy, and FILE_1.npy and so on where the "
-                     "model has several"),
-      ".npy")
+  writesFile(app.add_option("-o", options.output,
+                            "Output file; of several results, the second goes to FILE_1.npy")
+                 ->group("Output"),
+             ".npy")
       ->check(isNotStandardOutput())
       ->required();
 }
@@ -200,7 +200,7 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
     say(evaluator.notice());
   Values figures = *evaluator.run();
   if (std::string nothing = evaluator.uncountedNotice(); !nothing.empty()) {
-    if (evaluator.uncounted().size() == figures.size())
+    if (evaluator.hasNothing(figures.size()))
       throw Failure(Exit::data, nothing);
     say("warning: " + nothing);
   }

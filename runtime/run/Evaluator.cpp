@@ -74,9 +74,10 @@ std::optional<Values> Evaluator::run(const std::function<bool()> &stop) {
 std::string Evaluator::uncountedNotice() const {
   if (noValue.empty())
     return "";
-  std::vector<std::string> figures;
+  std::vector<std::string> figures = noTerm;
   for (const std::string &name : noValue)
-    figures.push_back(concat(std::ranges::count(noTerm, name) ? "" : "a term of ", name));
+    if (!std::ranges::count(noTerm, name))
+      figures.push_back(concat("a term of ", name));
   return concat(what, ": no ", dataset.window() ? "window" : "row", " counts for ", join(figures),
                 ": the count is 0, so there is no value");
 }

@@ -34,6 +34,8 @@ public:
   std::string notice() const;
   /// The figures of the last run that have no value, since no row counts for one of their terms.
   const std::vector<std::string> &uncounted() const { return noValue; }
+  /// Whether none of so many figures has a term that counted.
+  bool hasNothing(size_t figures) const { return noTerm.size() == figures; }
   /// In words; "" where all have one.
   std::string uncountedNotice() const;
 

@@ -192,17 +192,25 @@ std::string nameOfJob(const Launch &launch, const Launcher &launcher, const Get 
 
 } // namespace
 
-/// Where no launcher has said how many processes there are, none is said to be the second or a
-/// later one: it would train alone. The first may be: a batch script's shell has SLURM_PROCID=0.
+/// A process that would train alone is not said to be the second or a later one, by the launcher
+/// that counts or by one inside of it that does not say how many there are. It may be the first: a
+/// batch script's shell has SLURM_PROCID=0.
 static void requireNoRank(const Get &get) {
-  for (const Launcher &launcher : launchers)
-    if (const char *rank = get(launcher.rank); numberIn(rank) > 0)
+  for (const Launcher &launcher : launchers) {
+    const char *rank = get(launcher.rank), *size = get(launcher.size);
+    if (size && *size) {
+      if (rank && *rank && !std::strchr(size, ':'))
+        wholeNumber(launcher.rank, rank, 0, 0);
+      return; // what stands outside of it does not count
+    }
+    if (numberIn(rank) > 0)
       throw Failure(Exit::usage,
                     concat(words(launcher.rank, rank), ", as ", launcher.name, " sets it, and ",
                            launcher.size,
                            ", which would say of how many processes, is not set: this one would "
                            "train alone; set it, or unset ",
                            launcher.rank, " where no launcher has set it"));
+  }
 }
 
 std::string checkRendezvous(const std::string &text) {
@@ -245,8 +253,7 @@ std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) 
     launch.job = nameOfJob(launch, launcher, get);
     return launch;
   }
-  if (!isSaid)
-    requireNoRank(get);
+  requireNoRank(get);
   return std::nullopt;
 }
 

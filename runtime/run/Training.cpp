@@ -445,7 +445,8 @@ void Training::finishStep() {
   last = record.values;
   reports.step(record);
   if (program.facts().computes) {
-    if (std::string told = uncounted.add(done, outputs.uncounted()); !told.empty())
+    if (std::string told = uncounted.add(done, outputs.uncounted(), outputs.partlyUncounted());
+        !told.empty())
       reports.say(told);
     checkFinite(record);
   }

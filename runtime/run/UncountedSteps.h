@@ -23,10 +23,19 @@ namespace weir {
 
 class UncountedSteps {
 public:
-  /// A step that was run, and the figures for which it counted nothing. Returns what there is to
+  /// A step that was run, the figures for which it counted nothing, and those of which it counted
+  /// nothing for a term at least. Returns what there is to
   /// tell of it, or "": of several such steps the first is told of.
-  std::string add(int64_t step, const std::vector<std::string> &uncounted) {
-    if (!std::ranges::count(uncounted, "loss") || ++count > 1)
+  std::string add(int64_t step, const std::vector<std::string> &uncounted,
+                  const std::vector<std::string> &partlyUncounted) {
+    if (!std::ranges::count(uncounted, "loss")) {
+      bool isFirst = std::ranges::count(partlyUncounted, "loss") && ++partly == 1;
+      return isFirst ? concat("warning: step ", step,
+                              ": nothing in its batch counts for a term of the loss, which is left "
+                              "out of it")
+                     : "";
+    }
+    if (++count > 1)
       return "";
     return concat("warning: step ", step,
                   ": nothing in its batch counts for the loss, so its loss and gradients are 0; "
@@ -46,7 +55,7 @@ public:
   }
 
 private:
-  int64_t count = 0;
+  int64_t count = 0, partly = 0;
 };
 
 } // namespace weir

@@ -94,10 +94,15 @@ class Uncounted(weirtest.Test):
         done = self.weir("eval", artifact, *kept, *self.rows(0, 1, 2, 2), "--json")
         self.assertGreater(json.loads(done.stdout)["loss"], 0.1)
         none = self.rows(0, 1, 1, 0)
-        self.fails(4, "error: --data: no row counts for a term of loss, large: the count is 0, so there is no value", "weir", "eval", artifact, *kept, *none)
+        done = self.weir("eval", artifact, *kept, *none, "--json")
+        self.assertIn("warning: --data: no row counts for large, a term of loss: the count is 0, so there is no value", done.stderr)
+        self.assertIsNone(json.loads(done.stdout)["loss"])
         done = self.weir("train", model, *self.rows(0, 1, 2, 2), *self.rows(0, 1, 1, 0, give=eval_data), "--steps", 2, "--json")
-        self.assertIn("warning: --eval-data: no row counts for a term of loss, large", done.stderr)
+        self.assertIn("warning: --eval-data: no row counts for large, a term of loss", done.stderr)
         self.assertIsNone(json.loads(done.stdout)["heldout_loss"])
+        self.assertNotIn("uncounted_steps", json.loads(done.stdout))
+        done = self.weir("train", model, *none, "--steps", 2, "--json")
+        self.assertEqual(done.stderr.count("nothing in its batch counts for a term of the loss, which is left out of it"), 1)
         self.assertNotIn("uncounted_steps", json.loads(done.stdout))
 
 

@@ -44,7 +44,7 @@ TEST(Meeting, RankZeroSaysWhomItWaitsFor) {
   EXPECT_NE(failures[0].find("rank 2 has not come"), std::string::npos) << failures[0];
   EXPECT_NE(said.find("rank 2 has not come to "), std::string::npos) << said;
   EXPECT_NE(
-      said.find(", and rank 0 waits for it; it gives up after 3 s (--collective-timeout): was "
+      said.find(", and rank 0 waits for it; rank 0 gives up after 3 s (--collective-timeout): was "
                 "it started, with the same command?\n"),
       std::string::npos)
       << said;

@@ -221,7 +221,7 @@ TEST(Rendezvous, ARankSaysThatItWaits) {
   EXPECT_TRUE(found(other).starts_with("not met: rank 1 has found no rank 0 of this job"));
   EXPECT_EQ(warnings.all(),
             concat("rank 1 waits for rank 0, which has not answered at 127.0.0.1:", port,
-                   " for 0 s; it gives up after 2 s (--collective-timeout)\n"));
+                   " for 0 s; rank 1 gives up after 2 s (--collective-timeout)\n"));
 }
 
 TEST(Rendezvous, WhoProvesNothingIsNamed) {

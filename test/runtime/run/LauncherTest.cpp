@@ -164,6 +164,11 @@ TEST(Launcher, ARankOfNobodyKnowsHowMany) {
             "launcher has set it");
   EXPECT_NE(refused({{"SLURM_PROCID", "3"}}).find("SLURM_STEP_NUM_TASKS, which"),
             std::string::npos);
+  // What counts says that there is one.
+  EXPECT_NE(refused({{"RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}})
+                .find("RANK=1, as torchrun or a shell sets it, and WORLD_SIZE"),
+            std::string::npos);
+  EXPECT_EQ(refused({{"WORLD_SIZE", "1"}, {"RANK", "1"}}), "RANK=1: expected a number from 0 to 0");
   EXPECT_FALSE(find({{"RANK", "0"}}));
   EXPECT_FALSE(find({{"SLURM_PROCID", "0"}}));
   EXPECT_FALSE(find({{"WORLD_SIZE", "1"}, {"RANK", "0"}, {"PET_NODE_RANK", "2"}}));
