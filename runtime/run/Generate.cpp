@@ -146,24 +146,28 @@ size_t sampleLogits(std::span<const float> logits, double temperature, int64_t t
 
 void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--checkpoint", options.checkpoint,
-                 "the weights: a run's directory (its newest checkpoint), or one checkpoint")
+                 "A run's directory (its newest checkpoint), or one checkpoint")
+      ->group("Weights")
       ->type_name("DIR")
       ->required();
-  app.add_option(
-         "--prompt", options.prompt,
-         "the text to go on from (default: a new line, or the first character the model knows)")
+  app.add_option("--prompt", options.prompt, "Text to continue (default: a new line)")
+      ->group("Text")
       ->type_name("TEXT");
-  app.add_option("--length", options.tokens, "how many tokens to generate (default 500)")
+  app.add_option("--length", options.tokens, "Number of tokens to generate (default: 500)")
+      ->group("Text")
       ->type_name("N")
       ->transform(integerWithin(1, int64_t{1} << 40));
   app.add_option("--temperature", options.temperature,
-                 "higher is more surprising, 0 always the likeliest (default 0.8)")
+                 "Sampling temperature; 0 is greedy (default: 0.8)")
+      ->group("Text")
       ->type_name("T")
       ->check(within(0.0, 100.0, "a number from 0 to 100"));
-  app.add_option("--top-k", options.topK, "draw among the K likeliest only")
+  app.add_option("--top-k", options.topK, "Sample among the K most likely tokens")
+      ->group("Text")
       ->type_name("K")
       ->transform(integerWithin(1, std::numeric_limits<int32_t>::max()));
-  app.add_option("--seed", options.seed, "of the draws (default 1)")
+  app.add_option("--seed", options.seed, "Seed of the samples (default: 1)")
+      ->group("Text")
       ->type_name("N")
       ->transform(integerWithin(0, std::numeric_limits<int32_t>::max()));
   addDeviceOptions(app, options.device);

@@ -33,33 +33,28 @@ CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string
 } // namespace
 
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
-  return addSources(app, "--data", data,
-                    concat("values of a model's input, once for each: idx, .npy, text or .bin "
-                           "tokens, told by content and name, or in the format that stands before "
-                           "the path, such as tokens=u32:t.bin: one of ",
-                           join(formatNames())));
+  return addSources(app, "--data", data, "Data file of an input; its format is detected, or given")
+      ->group("Data");
 }
 
 void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group) {
-  CLI::Option *made[] = {
-      app.add_option("--threads", options.threads,
-                     "CPU threads (default: the cores this process may use)")
-          ->type_name("N")
-          ->transform(integerWithin(1, 4096)),
-      app.add_option("--device", options.kind,
-                     "where it runs: cpu, cuda, null (without arithmetic) or emulated (a GPU's "
-                     "program on the CPU, slow and checked) (default: what it was compiled for)")
-          ->type_name("NAME"),
-      app.add_flag_callback(
-          "--no-graph", [&options] { options.graph = false; },
-          "on a GPU, launch kernels one by one instead of a step as one graph"),
-      app.add_option("--offload-dir", options.offloadFolder,
-                     "where what was compiled to lie with the host is a file, which nothing is "
-                     "left of (default: in memory)")
-          ->type_name("DIR")};
-  for (CLI::Option *option : made)
-    if (!group.empty())
-      option->group(group);
+  app.add_option("--threads", options.threads,
+                 "Number of CPU threads (default: all available cores)")
+      ->type_name("N")
+      ->transform(integerWithin(1, 4096))
+      ->group(group);
+  const std::string more = group + " (more)";
+  app.add_option("--device", options.kind, "cpu, cuda, null or emulated (default: as compiled)")
+      ->type_name("NAME")
+      ->group(more);
+  app.add_flag_callback(
+         "--no-graph", [&options] { options.graph = false; },
+         "Launch CUDA kernels one by one instead of as one CUDA Graph")
+      ->group(more);
+  app.add_option("--offload-dir", options.offloadFolder,
+                 "Keep offloaded tensors in files here (default: in host memory)")
+      ->type_name("DIR")
+      ->group(more);
 }
 
 void keepSources(const RunOptions &options) {
@@ -88,58 +83,51 @@ void keepSources(const RunOptions &options) {
 }
 
 void addRunOptions(CLI::App &app, RunOptions &options) {
-  const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports",
-             *processes = "Processes";
-
-  addDataOption(app, options.data)->group(data);
+  addDataOption(app, options.data);
   auto *evalData =
-      addSources(app, "--eval-data", options.evalData, "held-out data, as --data")->group(data);
+      addSources(app, "--eval-data", options.evalData, "Held-out data, given like --data")
+          ->group("Data");
   auto *holdout = app.add_option("--holdout", options.holdout,
-                                 "hold out this last fraction of the data, such as 0.1")
+                                 "Hold out the last fraction of the data, such as 0.1")
+                      ->group("Data")
                       ->type_name("FRACTION")
-                      ->check(within(1e-9, 1 - 1e-9, "a fraction between 0 and 1, such as 0.1"))
-                      ->group(data);
+                      ->check(within(1e-9, 1 - 1e-9, "a fraction between 0 and 1, such as 0.1"));
   evalData->excludes(holdout);
-  app.add_flag("--no-shuffle", options.noShuffle, "read rows, or windows, in the order of the file")
-      ->group(data);
+  app.add_flag("--no-shuffle", options.noShuffle, "Read rows or windows in the order of the file")
+      ->group("Data (more)");
 
-  auto *steps =
-      app.add_option("--steps", options.steps, "how many steps to train, instead of the recipe's")
+  auto *steps = app.add_option("--steps", options.steps, "Number of steps (default: the recipe's)")
+                    ->group("Training")
+                    ->type_name("N")
+                    ->transform(integerWithin(1, mostSteps));
+  auto *epochs =
+      app.add_option("--epochs", options.epochs, "Number of epochs (default: the recipe's)")
+          ->group("Training")
           ->type_name("N")
           ->transform(integerWithin(1, mostSteps))
-          ->group(training);
-  auto *epochs = app.add_option("--epochs", options.epochs,
-                                "how many times to go over the data, instead of the recipe's")
-                     ->type_name("N")
-                     ->transform(integerWithin(1, mostSteps))
-                     ->excludes(steps)
-                     ->group(training);
-  app.add_option("--seed", options.seed, "of the weights, the data's order and dropout (default 1)")
+          ->excludes(steps);
+  app.add_option("--seed", options.seed, "Seed of weights, data order and dropout (default: 1)")
+      ->group("Training")
       ->type_name("N")
-      ->transform(integerWithin(0, mostSteps))
-      ->group(training);
-  auto *init = app.add_option("--init", options.init,
-                              "begin with the weights in this safetensors file or checkpoint")
-                   ->type_name("FILE|DIR")
-                   ->group(training);
-  auto *partial =
-      app.add_option(
-             "--init-partial", options.initPartial,
-             "begin with those of its weights that the model has; lists what is taken and what "
-             "is not")
-          ->type_name("FILE|DIR")
-          ->excludes(init)
-          ->group(training);
-  auto *evalEvery = app.add_option("--eval-every", options.evalEvery,
-                                   "also evaluate the held-out data every N steps")
-                        ->type_name("N")
-                        ->transform(integerWithin(1, mostSteps))
-                        ->group(training);
+      ->transform(integerWithin(0, mostSteps));
+  auto *init =
+      app.add_option("--init", options.init, "Initialize from a safetensors file or a checkpoint")
+          ->group("Training")
+          ->type_name("FILE|DIR");
+  auto *partial = app.add_option("--init-partial", options.initPartial,
+                                 "Like --init, but only with the tensors that both have")
+                      ->group("Training (more)")
+                      ->type_name("FILE|DIR")
+                      ->excludes(init);
+  auto *evalEvery =
+      app.add_option("--eval-every", options.evalEvery, "Evaluate the held-out data every N steps")
+          ->group("Training")
+          ->type_name("N")
+          ->transform(integerWithin(1, mostSteps));
   auto *nan =
-      app.add_option(
-             "--nan", options.nan,
-             "when a loss, gradient or update is not finite: abort (default), skip the step, or "
-             "trace: abort, and say which op made the first such value, of what")
+      app.add_option("--nan", options.nan,
+                     "On NaN or infinity: abort (default), skip the step, or trace the cause")
+          ->group("Training")
           ->type_name("abort|skip|trace")
           ->check(CLI::Validator(
               [](std::string &text) {
@@ -147,59 +135,50 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                            ? ""
                            : concat("expected abort, skip or trace, found '", text, "'");
               },
-              ""))
-          ->group(training);
+              ""));
   auto *nanLimit =
       app.add_option("--nan-limit", options.nanLimit,
-                     "with --nan skip: how many skipped steps in a row end the run (default 20)")
+                     "With --nan skip, abort after N skipped steps in a row (default: 20)")
+          ->group("Training (more)")
           ->type_name("N")
-          ->transform(integerWithin(1, mostSteps))
-          ->group(training);
-  addDeviceOptions(app, options.device, training);
+          ->transform(integerWithin(1, mostSteps));
+  addDeviceOptions(app, options.device, "Training");
 
   auto *checkpoint =
-      app.add_option("--checkpoint", options.checkpoint, "keep weights and state in this directory")
-          ->type_name("DIR")
-          ->group(keeping);
+      app.add_option("--checkpoint", options.checkpoint, "Save checkpoints in this directory")
+          ->group("Checkpoints")
+          ->type_name("DIR");
   auto *every =
-      app.add_option("--every", options.every,
-                     "steps between checkpoints (default 500); there is one at the end anyway")
+      app.add_option("--every", options.every, "Save a checkpoint every N steps (default: 500)")
+          ->group("Checkpoints")
           ->type_name("N")
           ->transform(integerWithin(1, mostSteps))
-          ->needs(checkpoint)
-          ->group(keeping);
-  auto *keep = app.add_option("--keep", options.keep,
-                              "how many of the newest checkpoints to keep (default 3)")
+          ->needs(checkpoint);
+  auto *keep = app.add_option("--keep", options.keep, "Number of checkpoints to keep (default: 3)")
+                   ->group("Checkpoints")
                    ->type_name("N")
                    ->transform(integerWithin(1, 1000000))
-                   ->needs(checkpoint)
-                   ->group(keeping);
-  auto *async =
-      app.add_flag("--async-checkpoint", options.asyncCheckpoint,
-                   "write checkpoints while the next steps run; takes memory for a copy of the "
-                   "weights and the optimizer's state")
-          ->needs(checkpoint)
-          ->group(keeping);
+                   ->needs(checkpoint);
+  auto *async = app.add_flag("--async-checkpoint", options.asyncCheckpoint,
+                             "Save while training continues; needs memory for a copy")
+                    ->group("Checkpoints (more)")
+                    ->needs(checkpoint);
   auto *resume =
-      app.add_flag("--resume", options.resume,
-                   "go on from the newest whole checkpoint, or start where there is none")
-          ->needs(checkpoint)
-          ->group(keeping);
+      app.add_flag("--resume", options.resume, "Resume from the newest checkpoint, if there is one")
+          ->group("Checkpoints")
+          ->needs(checkpoint);
   auto *extend =
-      app.add_flag("--extend", options.extend,
-                   "with --resume: allow another number of steps than the run began with")
-          ->needs(resume)
-          ->group(keeping);
+      app.add_flag("--extend", options.extend, "With --resume, allow another number of steps")
+          ->group("Checkpoints (more)")
+          ->needs(resume);
   app.add_option("--replay", options.replay,
-                 "run this step again, after those that lead to it from the last checkpoint before "
-                 "it; write nothing, and say what it comes to and, as --nan trace, why it is not "
-                 "finite")
+                 "Run this step again from the checkpoint before it, and report on it")
+      ->group("Checkpoints (more)")
       ->type_name("STEP")
       ->transform(integerWithin(1, mostSteps))
       ->needs(checkpoint)
       ->excludes(resume, extend, every, keep, async, steps, epochs, init, partial, evalEvery, nan,
-                 nanLimit)
-      ->group(keeping);
+                 nanLimit);
   // Split here: CLI11 would pass over an empty name.
   app.add_option_function<std::vector<std::string>>(
          "--change",
@@ -209,9 +188,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
              for (std::string &name : split(list, ','))
                options.change.push_back(std::move(name));
          },
-         concat(
-             "with --resume or --replay: allow what differs from how the run was begun; some of ",
-             join(changeableFacts()), ", with commas between them"))
+         "With --resume, allow these to differ, such as data,precision")
+      ->group("Checkpoints (more)")
       ->type_name("WHAT,...")
       ->expected(1)
       ->take_all()
@@ -225,59 +203,51 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                               didYouMean(name, names));
             return std::string();
           },
-          ""))
-      ->group(keeping);
+          ""));
 
   app.add_option("--rendezvous", options.rendezvous,
-                 "where rank 0 of several processes is found, where their launcher does not say it")
+                 "Address of rank 0 (default: as the launcher sets it)")
+      ->group("Processes (more)")
       ->type_name("HOST:PORT")
-      ->check(CLI::Validator([](std::string &text) { return checkRendezvous(text); }, ""))
-      ->group(processes);
+      ->check(CLI::Validator([](std::string &text) { return checkRendezvous(text); }, ""));
   app.add_flag("--trust-network", options.trustNetwork,
-               "whoever reaches rank 0 over the network may join the run, without "
-               "WEIR_JOB_SECRET_FILE; on all ranks or none")
-      ->group(processes);
+               "Let any process that reaches rank 0 join without a job secret")
+      ->group("Processes (more)");
   app.add_option("--collective-timeout", options.collectiveTimeout,
-                 "seconds that ranks wait for one that is alive and late (default 300)")
+                 "Wait this long for other ranks (default: 300)")
+      ->group("Processes (more)")
       ->type_name("SECONDS")
       ->transform(integerWithin(1, 1000000))
       ->each(
-          [&options](const std::string &seconds) { options.device.patience = std::stol(seconds); })
-      ->group(processes);
+          [&options](const std::string &seconds) { options.device.patience = std::stol(seconds); });
 
   app.add_option("--restarts", options.restarts,
-                 "go on from the last checkpoint, up to N times, where this process is killed, a "
-                 "rank of several is lost, or a device fails")
+                 "Restart from the last checkpoint after a failure, up to N times")
+      ->group("Processes")
       ->type_name("N")
       ->transform(integerWithin(0, 1000000))
       ->needs(checkpoint)
-      ->excludes("--replay")
-      ->group(processes);
+      ->excludes("--replay");
 
   app.add_option("--metrics", options.metrics,
-                 "write one JSON object per step, such as --metrics m.jsonl; - writes them to "
-                 "standard output, and the results to standard error")
+                 "Write one JSON object per step; - is standard output")
+      ->group("Reports")
       ->type_name("FILE.jsonl|-")
-      ->each(warnsOfEnding("--metrics", ".jsonl"))
-      ->group(reports);
-  app.add_option("--tensorboard", options.tensorboard, "write TensorBoard's event files")
+      ->each(warnsOfEnding("--metrics", ".jsonl"));
+  app.add_option("--tensorboard", options.tensorboard, "Write TensorBoard event files")
+      ->group("Reports")
       ->type_name("DIR")
-      ->check(isNotStandardOutput())
-      ->group(reports);
-  writesFile(
-      app.add_option("--trace", options.trace,
-                     "write where the time of some steps went, for chrome://tracing or Perfetto"),
-      ".json")
-      ->check(isNotStandardOutput())
-      ->group(reports);
-  app.add_flag("--profile", options.profile,
-               "say at the end what the time of a step went to: each kernel and library call with "
-               "its time, GFLOP/s, GB/s and lines of the model")
-      ->group(reports);
+      ->check(isNotStandardOutput());
+  writesFile(app.add_option("--trace", options.trace,
+                            "Write a timeline of some steps for chrome://tracing or Perfetto")
+                 ->group("Reports"),
+             ".json")
+      ->check(isNotStandardOutput());
+  app.add_flag("--profile", options.profile, "Print the time, FLOP/s and bytes/s of each kernel")
+      ->group("Reports");
   app.add_option("--peak-flops", options.peakFlops,
-                 "FLOPs per second that one device (a GPU, or the CPU of this process) reaches at "
-                 "most, or measure, on a CPU: reports give mfu and hfu, the parts of what all "
-                 "devices reach that the model's products and all that are executed come to")
+                 "A device's peak FLOP/s, or measure; reports then have MFU and HFU")
+      ->group("Reports (more)")
       ->type_name("N[K|M|G|T|P]|measure")
       ->check(CLI::Validator(
           [](std::string &text) {
@@ -288,18 +258,14 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
             }
             return std::string();
           },
-          ""))
-      ->group(reports);
-  writesFile(
-      app.add_option("--gradients", options.gradients,
-                     "write the gradients of the last step, before clipping; `weir run` needs an "
-                     "artifact that was compiled with --gradients"),
-      ".safetensors")
-      ->check(isNotStandardOutput())
-      ->group(reports);
+          ""));
+  writesFile(app.add_option("--gradients", options.gradients,
+                            "Write the gradients of the last step, before clipping")
+                 ->group("Reports (more)"),
+             ".safetensors")
+      ->check(isNotStandardOutput());
   if (!app.get_option_no_throw("--json"))
-    app.add_flag("--json", options.json, "results on standard output as one JSON object")
-        ->group(reports);
+    app.add_flag("--json", options.json, "Print the results as one JSON object")->group("Reports");
   app.add_flag("--poison", options.device.poison,
                "fill dead memory with NaN, to show that nothing reads it")
       ->group("");

@@ -87,7 +87,7 @@ void keepSources(const RunOptions &options);
 /// What other commands have as well.
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);
 /// --threads, --device and --no-graph, in a group of that name; "": the command's own.
-void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group = "");
+void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group = "Device");
 
 } // namespace weir
 

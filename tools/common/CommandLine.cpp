@@ -84,8 +84,8 @@ std::string insteadOf(const std::string &option, const CLI::App &command, CLI::A
     return adviceOf(*row, command, app);
   if (std::string owners = ownersOf(option, app); !owners.empty())
     return concat("; it is an option of ", owners);
-  if (app.get_subcommands(nullptr).empty() && isCompileOption(option)) // weir-run
-    return "; it is an option of weir compile: an artifact is what it was compiled to";
+  if (app.get_name().starts_with("weir-run") && isCompileOption(option))
+    return "; it is an option of weir compile: compile the artifact again with it";
   return didYouMean(option, optionNames(command));
 }
 
@@ -190,18 +190,72 @@ std::string fullName(CLI::App &app) {
   return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
 }
 
-/// In the list of commands, a command's first line; its examples stand in its own help.
+/// What the name of a group of options ends with that --help leaves out and --help-all lists.
+constexpr std::string_view furtherSuffix = " (more)";
+
+/// One line for each option, in groups. In the list of commands, a command's first sentence.
 class HelpFormatter : public CLI::Formatter {
 public:
   std::string make_subcommand(const CLI::App *command) const override {
     std::string about = command->get_description();
-    std::ostringstream out;
-    CLI::detail::format_help(out, command->get_name(), about.substr(0, about.find('\n')), 14);
-    return out.str();
+    return line(command->get_name(), about.substr(0, about.find('\n')), 14);
   }
 
   std::string make_description(const CLI::App *app) const override {
     return Formatter::make_description(app) + "\n";
+  }
+
+  std::string make_help(const CLI::App *app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    return concat(make_description(app), make_usage(app, std::move(name)), make_positionals(app),
+                  groups(app, mode), make_subcommands(app, mode), "\n", make_footer(app));
+  }
+
+  std::string make_option(const CLI::Option *option, bool isPositional) const override {
+    std::string left = make_option_name(option, isPositional);
+    std::string type = option->get_type_name();
+    type.resize(std::min(type.size(), type.find(":{"))); // what a check says of itself
+    if (option->get_type_size() != 0 && !type.empty() && !isPositional)
+      left += " " + type;
+    std::string about = option->get_description(), usual = option->get_default_str();
+    if (!usual.empty() && about.find("(default") == std::string::npos)
+      about += concat(" (default: ", usual, ")");
+    return line(left, about, 36);
+  }
+
+private:
+  std::string groups(const CLI::App *app, CLI::AppFormatMode mode) const {
+    std::vector<std::string> names;
+    bool hasFurther = false;
+    for (std::string group : app->get_groups()) {
+      bool isFurther = group.ends_with(furtherSuffix);
+      hasFurther |= isFurther;
+      if (isFurther)
+        group.resize(group.size() - furtherSuffix.size());
+      bool isListed = !group.empty() && (mode == CLI::AppFormatMode::All || !isFurther);
+      if (isListed && !std::ranges::count(names, group))
+        names.push_back(group);
+    }
+    // --help itself stands last.
+    std::ranges::stable_partition(names, [](const std::string &name) { return name != "Options"; });
+    std::string text;
+    for (const std::string &name : names)
+      text += make_group(name, false, app->get_options([&](const CLI::Option *option) {
+        const std::string &group = option->get_group();
+        return option->nonpositional() && (group == name || (mode == CLI::AppFormatMode::All &&
+                                                             group == concat(name, furtherSuffix)));
+      }));
+    if (hasFurther && mode != CLI::AppFormatMode::All)
+      text +=
+          concat("\nAll options: ", app->get_parent() ? app->get_parent()->get_name() + " " : "",
+                 app->get_name(), " --help-all\n");
+    return text;
+  }
+
+  static std::string line(const std::string &left, const std::string &right, size_t column) {
+    std::string text = "  " + left;
+    text.resize(std::max(text.size() + 2, column), ' ');
+    return concat(text, right, "\n");
   }
 };
 
@@ -224,10 +278,13 @@ std::vector<const char *> expandHelp(int argc, const char *const *argv) {
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   bool hasCommands = !commandNames(app).empty();
   auto formatter = std::make_shared<HelpFormatter>();
+  formatter->label("Positionals", "Arguments");
   // With a second command the first one's file could be called like it.
   app.require_subcommand(0, 1)->allow_extras()->formatter(formatter);
   for (CLI::App *command : app.get_subcommands(nullptr))
     command->allow_extras()->formatter(formatter);
+  for (CLI::App *part : hasCommands ? app.get_subcommands(nullptr) : std::vector<CLI::App *>{&app})
+    part->set_help_all_flag("--help-all", "Print this help with all options and exit");
   std::string problem;
   try {
     app.parse(argc, argv);

@@ -17,8 +17,10 @@ namespace weir {
 namespace {
 
 constexpr const char *training =
-    R"(Trains the model that `weir compile` wrote. An artifact contains machine code: running one is running a
-program. `weir-run eval` and `weir-run predict` run a trained one; each has its own --help.
+    R"(Train the model of an artifact.
+
+An artifact is machine code: run only what you trust. `weir-run eval` and `weir-run predict` run a trained
+model; each has its own --help.
 
 Examples:
   weir-run gpt.weirx --data window=shakespeare.txt --holdout 0.1
@@ -27,12 +29,13 @@ Examples:
   weir-run predict mlp.weirx --checkpoint runs/mlp --data images=images.npy -o logits.npy)";
 
 constexpr const char *evaluation =
-    R"(Says the loss and the metrics of a trained model on all rows of some data.
+    R"(Compute the loss and metrics of a trained model on some data.
 
 Examples:
   weir-run eval gpt.weirx --checkpoint runs/gpt --data window=other.txt)";
 
-constexpr const char *prediction = R"(Writes what a trained model makes of each row of some data.
+constexpr const char *prediction =
+    R"(Write the predictions of a trained model for each row of some data.
 
 Examples:
   weir-run predict mlp.weirx --checkpoint runs/mlp --data images=images.npy -o logits.npy)";
@@ -44,9 +47,10 @@ Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &)
          const char *const *argv) {
   CLI::App app(about, name);
   addVersionOption(app, "weir-run");
+  app.footer("Documentation: docs/reference/running.md");
   std::string artifact;
   app.add_option("artifact", artifact,
-                 "what `weir compile` wrote: machine code, so run only what you trust")
+                 "An artifact of weir compile; it is machine code: run only what you trust")
       ->type_name("ARTIFACT")
       ->required();
   Options options;

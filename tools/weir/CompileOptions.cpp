@@ -21,13 +21,15 @@ namespace weir {
 
 void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) {
   app.add_option("model", options.model, "The model file")->required()->type_name("MODEL");
-  app.add_option("--set", words.sets, "Give a config another value")
+  app.add_option("--set", words.sets, "Override a config of the model")
+      ->group("Model")
       ->type_name("NAME=VALUE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("-W", words.warnings,
-                 "Silence the warning of that name, printed as [-WNAME]; make warnings errors")
+                 "Silence a warning by its name, or turn warnings into errors")
+      ->group("Model (more)")
       ->type_name("no-NAME|error")
       ->expected(1)
       ->take_all()
@@ -86,31 +88,31 @@ void readModelOptions(const ModelWords &words, CompileOptions &options) {
 }
 
 void addPrecisionOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--precision", options.precision,
-                 "What products multiply: " + precisionOptions() +
-                     "; sums and the optimizer compute in f32")
+  app.add_option("--precision", options.precision, "Mixed precision: " + precisionOptions())
+      ->group("Target and precision")
       ->type_name("TYPE")
       ->capture_default_str()
       ->each([&options](const std::string &) { options.saysPrecision = true; });
   app.add_option("--master", options.master,
-                 "What parameters and optimizers' states are kept in: " + masterOptions() +
-                     ", where a step rounds them at random")
+                 "Type of parameters and optimizer state: " + masterOptions())
+      ->group("Target and precision")
       ->type_name("TYPE")
       ->capture_default_str();
   app.add_option("--loss-scale", options.lossScale,
-                 "What gradients in f16 are computed times: " + lossScaleOptions() +
-                     " (default with f16: dynamic)")
+                 "Scale the loss: none, dynamic[:N] or N (default with f16: dynamic)")
+      ->group("Target and precision (more)")
       ->type_name("SCALE");
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--target", options.target, "What to compile for: " + targetOptions())
+  app.add_option("--target", options.target,
+                 "CPU level or GPU architecture, such as cpu:x86-64-v3 or cuda:sm_90")
+      ->group("Target and precision")
       ->type_name("TARGET")
       ->each([&options](const std::string &) { options.saysTarget = true; });
   addPrecisionOptions(app, options);
-  app.add_option("--memory", options.memory,
-                 "Bytes that a run may take: what does not fit is computed again rather than kept; "
-                 "here: what this machine, or its container, has")
+  app.add_option("--memory", options.memory, "Memory budget, met by activation checkpointing")
+      ->group("Memory")
       ->type_name("SIZE|here")
       ->transform(CLI::Validator(
           [&options](std::string &text) {
@@ -133,15 +135,14 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
              throw CLI::ValidationError(
                  text + " is no number of microbatches: expected 1 or more, or auto");
          },
-         "Cut a step's rows into so many parts, one computed after the other; auto: with "
-         "--memory, as many as take least time")
+         "Split each batch into N microbatches (gradient accumulation)")
+      ->group("Memory")
       ->type_name("N|auto");
   app.add_option_function<std::vector<std::string>>(
          "--offload",
          [&options](const std::vector<std::string> &all) { readOffload(all, options); },
-         "What lies in the host's memory and is fetched where a step uses it: optimizer, for what "
-         "optimizers keep, parameters, for these too, activations, for what there is no room to "
-         "keep for gradients in --memory, or auto, for as little as --memory wants")
+         "Offload to host memory: activations, optimizer, parameters or auto")
+      ->group("Memory")
       ->type_name("WHAT[,WHAT]")
       ->delimiter(',')
       ->expected(1)
@@ -149,25 +150,25 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
   app.add_option("--recompute", options.recompute,
-                 "Blocks whose values are computed again for gradients instead of being kept, "
-                 "besides those that the model says: paths, with * for any part, such as "
-                 "h.*.mlp")
+                 "Activation checkpointing: recompute these blocks, such as h.*.mlp")
+      ->group("Memory")
       ->type_name("PATH")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   addMeshOptions(app, options);
   app.add_option("--plan", options.plan,
-                 "What weir plan has chosen: --mesh and what goes with it, from a file")
+                 "Read the mesh and its options from a file that weir plan wrote")
+      ->group("Parallelism")
       ->type_name("FILE.toml");
-  app.add_option(
-         "--cluster", options.cluster,
-         "What --mesh auto chooses for: a file that describes devices (docs/guides/planning.md)")
+  app.add_option("--cluster", options.cluster, "Devices that --mesh auto chooses for")
+      ->group("Parallelism (more)")
       ->type_name("FILE.toml");
-  app.add_option("--tuning", options.tuning,
-                 "What weir tune has measured of the kernels: schedules to compile with")
+  app.add_option("--tuning", options.tuning, "Use the kernel schedules that weir tune measured")
+      ->group("Target and precision (more)")
       ->type_name("FILE");
-  app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
+  app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this directory")
+      ->group("Output (more)")
       ->type_name("DIR");
 }
 

@@ -37,49 +37,42 @@ struct Given {
 
 std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifact) {
   auto given = std::make_shared<Given>();
-  auto *json = app.add_flag("--json", given->json, "As one JSON object");
+  auto *json = app.add_flag("--json", given->json, "Print one JSON object")->group("Output");
   auto *plan =
-      app.add_flag("--plan", given->plan, "What is executed, as the text of the plan dialect")
+      app.add_flag("--plan", given->plan, "What is executed, in the text of the plan dialect")
+          ->group("Views")
           ->excludes(json);
-  auto *precision =
-      app.add_flag(
-             "--precision", given->precision,
-             "What computes and is stored in which type, and why, by line; what casts it takes")
-          ->excludes(plan);
-  auto *lines =
-      app.add_flag(
-             "--lines", given->lines,
-             "FLOPs and bytes of each entry by line of the model: what its mathematics takes, "
-             "and what is executed")
-          ->excludes(plan, precision);
-  auto *memory =
-      app.add_flag("--memory", given->memory,
-                   "What a step keeps for its gradients, by line, and what it would take not "
-                   "to; what is computed twice instead")
-          ->excludes(plan, precision, lines);
-  auto *sharding =
-      app.add_flag("--sharding", given->sharding,
-                   "Of several ranks: how parameters and state lie on them, what each takes, and "
-                   "what they tell each other in a step, by line")
-          ->excludes(plan, precision, lines, memory);
+  auto *precision = app.add_flag("--precision", given->precision,
+                                 "Types of computation and storage by line, and their casts")
+                        ->group("Views")
+                        ->excludes(plan);
+  auto *lines = app.add_flag("--lines", given->lines, "FLOPs and bytes by line of the model")
+                    ->group("Views")
+                    ->excludes(plan, precision);
+  auto *memory = app.add_flag("--memory", given->memory, "Saved and recomputed activations by line")
+                     ->group("Views")
+                     ->excludes(plan, precision, lines);
+  auto *sharding = app.add_flag("--sharding", given->sharding,
+                                "Shardings, memory per rank, and communication by line")
+                       ->group("Views")
+                       ->excludes(plan, precision, lines, memory);
   app.add_option("--cluster", given->cluster,
-                 "With --sharding, what each exchange takes on the machines that this file "
-                 "describes (docs/guides/planning.md)")
+                 "With --sharding, the time of communication on these machines")
+      ->group("Views")
       ->type_name("FILE.toml")
       ->needs(sharding);
   auto *time = app.add_flag("--time", given->isTime,
-                            "How long a step takes, predicted, and what of it is for what ranks "
-                            "exchange, by line")
+                            "Predicted time of a step, and exposed communication by line")
+                   ->group("Views")
                    ->excludes(plan, precision, lines, memory, sharding);
   app.add_option("--link", given->time.link,
-                 "What joins ranks, for --time: bytes per second, and the time that each exchange "
-                 "takes besides, such as 50GB/s,5us (default: 10GB/s,20us, assumed)")
+                 "With --time, the assumed interconnect (default: 10GB/s,20us)")
+      ->group("Views")
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink)
       ->needs(time);
-  app.add_option("--rates", given->time.rates,
-                 "How fast a device computes and reads its memory, for --time, such as "
-                 "400TFLOP/s,3TB/s (default: what the compiler takes the target for, assumed)")
+  app.add_option("--rates", given->time.rates, "With --time, the assumed compute and memory rates")
+      ->group("Views")
       ->type_name("FLOP/s,BYTES/s")
       ->check([](const std::string &text) {
         return Rates::parse(text) ? ""
@@ -88,13 +81,14 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
       })
       ->needs(time);
   auto *html =
-      writesFile(
-          app.add_option("--html", given->page,
-                         "Write a page: memory over the step, kernels, calls, beside the model"),
-          ".html")
+      writesFile(app.add_option("--html", given->page,
+                                "Write a page with the memory, kernels and calls beside the model")
+                     ->group("Output"),
+                 ".html")
           ->excludes(json, plan, precision, lines, memory, sharding, time);
   app.add_option("--model", given->models,
-                 "With --html: the model's file, where it is not beside the artifact")
+                 "With --html, the model's file, if it is not beside the artifact")
+      ->group("Output")
       ->type_name("FILE.weir")
       ->expected(1)
       ->take_all()

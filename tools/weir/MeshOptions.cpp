@@ -35,16 +35,9 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
            options.mesh = meshes.front();
            options.otherMeshes.assign(meshes.begin() + 1, meshes.end());
          },
-         "Run it on several devices together, GPUs or threads of this process: axes and their "
-         "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
-         "of layers, over ep rows and the experts that they are routed to, over cp the "
-         "positions of sequences that attend to each other; pp are the stages of a pipeline. "
-         "Unequal devices may have shares: dp=3:1 gives the first of two ranks three quarters of "
-         "the rows, pp=3:1 of the layers. "
-         "auto, or auto:N, chooses for the cores of this machine, or N of them. Given "
-         "several times, the artifact is for all of them: a run takes the one of as many ranks as "
-         "it has processes, or the first")
-      ->type_name("AXIS=N[:N][,AXIS=N]|auto[:N]")
+         "Device mesh, such as dp=2,tp=2 (axes: dp, tp, pp, ep, cp), or auto")
+      ->group("Parallelism")
+      ->type_name("AXIS=N,...|auto[:N]")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
@@ -67,14 +60,13 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
            options.zero = zero;
            options.saysZero = true;
          },
-         "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
-         "and gradients; 3, parameters too. Over ep and cp as well")
+         "ZeRO: shard optimizer state (1), gradients (2), parameters (3)")
+      ->group("Parallelism")
       ->type_name("0..3")
       ->transform(integerWithin(0, 3));
-  app.add_option(
-         "--schedule", options.schedule,
-         "In which order the stages of --mesh pp=N compute microbatches (--microbatches): " +
-             pipeline::scheduleNames() + " (default: 1f1b)")
+  app.add_option("--schedule", options.schedule,
+                 "Pipeline schedule: gpipe, 1f1b, interleaved[:N] or zero-bubble")
+      ->group("Parallelism (more)")
       ->type_name("NAME")
       ->check([](const std::string &name) {
         return pipeline::findSchedule(name)
@@ -87,51 +79,45 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
            options.sequenceParallel = word == "on";
            options.saysSequenceParallel = true;
          },
-         "Whether what stands between the matrices is cut over tp too, along the positions "
-         "of a sequence (default: on)")
+         "Shard activations between tensor-parallel layers (default: on)")
+      ->group("Parallelism (more)")
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}));
 }
 
 void addExchangeOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag_callback(
-      "--no-overlap", [&options] { options.overlap = false; },
-      "What ranks exchange waits where it stands, instead of going on beside what is computed");
+         "--no-overlap", [&options] { options.overlap = false; },
+         "Do not overlap communication with computation")
+      ->group("Communication (more)");
   app.add_flag("--low-sums", options.lowSums,
-               "Ranks of tp send their parts of what a product gives as they multiply it "
-               "(--precision bf16 or f16), not in f32: half the bytes, and one more rounding");
+               "Reduce tensor-parallel partial sums in the type of --precision")
+      ->group("Communication (more)");
   app.add_flag("--low-gradients", options.lowGradients,
-               "Gradients are rounded as what products give (--precision bf16, f16 or f8) once a "
-               "step, before ranks add them up: half the bytes, and 8 or 11 bits of 24 of each");
+               "Reduce gradients over ranks in the type of --precision")
+      ->group("Communication (more)");
 }
 
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
   addLayoutOptions(app, options);
   app.add_option("--context-parallel", options.contextParallel,
-                 "What attention does over --mesh cp=N: all-to-all exchanges positions for heads, "
-                 "gather gathers keys and values, ring passes them on from rank to rank, so that "
-                 "none has all (default: all-to-all where there are heads enough)")
-      ->type_name("all-to-all|gather|ring")
+                 "Attention over cp: all-to-all, gather or ring")
+      ->group("Parallelism (more)")
+      ->type_name("WAY")
       ->check(CLI::IsMember({"all-to-all", "gather", "ring"}));
   addExchangeOptions(app, options);
-  app.add_option(
-         "--link", options.link,
-         "What joins ranks, as far as is decided by it when something is exchanged: bytes per "
-         "second, and the time that each exchange takes besides, such as 50GB/s,5us "
-         "(default: 10GB/s,20us, assumed)")
+  app.add_option("--link", options.link, "Assumed interconnect (default: 10GB/s,20us)")
+      ->group("Communication (more)")
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink);
   app.add_option("--rates", options.rates,
-                 "What layouts over --mesh are weighed by: operations and bytes of memory per "
-                 "second of a rank, and for each axis bytes per second that are gathered and "
-                 "exchanged, and the time that an exchange takes besides, such as "
-                 "400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us (default: an accelerator's, assumed)")
+                 "Assumed rates of compute, memory and links, which choose shardings")
+      ->group("Communication (more)")
       ->type_name("RATES")
       ->check(&MeshRates::wrong);
   app.add_flag("--deterministic", options.deterministic,
-               "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
-               "device: each computes its part of dp=8,tp=8, whatever the mesh; with any pp at as "
-               "many microbatches, and with as many ep and cp. Slower, and other bits than without")
+               "Same bits on every mesh whose dp and tp divide 8; slower")
+      ->group("Parallelism (more)")
       ->excludes(app.get_option("--sequence-parallel"));
 }
 

@@ -87,8 +87,8 @@ struct State {
 
 Command addCheck(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
-  app.add_flag("--json", state.compile.json,
-               "Diagnostics as one JSON object per line on standard output");
+  app.add_flag("--json", state.compile.json, "Print diagnostics as one JSON object per line")
+      ->group("Output");
   return [&] {
     readModelOptions(state.words, state.compile);
     return checkModel(state.compile);
@@ -133,28 +133,33 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
 Command addCompile(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
-  app.add_option("-o", state.output, "Where to write; by default MODEL's name with .weirx, here")
+  app.add_option("-o", state.output, "Output file (default: the model's name with .weirx)")
+      ->group("Output")
       ->type_name("FILE");
   app.add_option("--threads", state.compile.threads,
-                 "CPU threads of the run that --memory is for (default: this machine's cores)")
+                 "CPU threads that --memory plans for (default: this machine's cores)")
+      ->group("Memory (more)")
       ->type_name("N")
       ->transform(integerWithin(1, 4096));
-  app.add_option(
-         "--stop-after", state.compile.stopAfter,
-         "Write the IR after this phase instead of an artifact, by default to standard output")
+  app.add_option("--stop-after", state.compile.stopAfter,
+                 "Write the IR after this phase instead of an artifact")
+      ->group("Output (more)")
       ->type_name("PHASE");
   app.add_flag("--gradients", state.compile.gradients,
-               "The artifact's step gives its gradients too, for weir run --gradients");
+               "Let the artifact write its gradients (weir run --gradients)")
+      ->group("Output (more)");
   app.add_flag("--time-passes", state.compile.timePasses,
-               "Say on standard error where the compile spends its time, phase by phase");
+               "Print the time that each phase of the compile takes")
+      ->group("Output (more)");
   writesFile(app.add_option("--report", state.compile.report,
-                            "Write how many operations the IR has behind each phase"),
+                            "Write the number of operations after each phase")
+                 ->group("Output (more)"),
              ".json")
       ->check([](const std::string &path) {
         return path == "-" ? "expected a file: standard output is the artifact's" : "";
       });
-  app.add_flag("--json", state.compile.json,
-               "Diagnostics as one JSON object per line on standard output");
+  app.add_flag("--json", state.compile.json, "Print diagnostics as one JSON object per line")
+      ->group("Output");
   return [&] {
     readModelOptions(state.words, state.compile);
     if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
@@ -183,18 +188,20 @@ Command addVerify(CLI::App &app, State &state) {
   app.remove_option(app.get_option("--dump-ir"));
   app.remove_option(app.get_option("--tuning"));
   app.add_option("--device", state.verify.device,
-                 "Where it is run (default: what it is compiled for); see weir run --help")
+                 "cpu, cuda, null or emulated (default: as compiled)")
+      ->group("Verification")
       ->type_name("NAME");
-  app.add_option("--seed", state.verify.seed, "Of the random numbers it is run on (default 1)")
+  app.add_option("--seed", state.verify.seed, "Seed of the random inputs (default: 1)")
+      ->group("Verification")
       ->type_name("S")
       ->transform(integerWithin(0, std::numeric_limits<unsigned>::max()));
-  app.add_option("--data", state.verify.data,
-                 "Run it on rows of this file instead of random numbers; one for each input")
+  app.add_option("--data", state.verify.data, "Run on rows of this file instead of random inputs")
+      ->group("Verification")
       ->type_name("INPUT=PATH")
       ->allow_extra_args(false);
   app.add_flag("--full", state.verify.full,
-               "Run the program after every pass, every entry at every moment, and compare each "
-               "gradient by itself; several times as long");
+               "Run after every pass, and compare each gradient by itself; slow")
+      ->group("Verification");
   return [&] {
     readModelOptions(state.words, state.compile);
     if (state.compile.choosesMicrobatches)
@@ -213,9 +220,9 @@ Command addVerify(CLI::App &app, State &state) {
 void addTrainingOptions(CLI::App &app, State &state) {
   addRunOptions(app, state.run);
   app.add_flag("--check-every-op", state.checkEveryOp,
-               "compare everything that is computed with the reference interpreter; slow")
+               "Compare every operation with the reference interpreter; slow")
       ->excludes(app.get_option("--profile")) // would be of the comparing
-      ->group("Reports");
+      ->group("Reports (more)");
 }
 
 Exit train(std::vector<std::byte> artifact, State &state) {
@@ -253,7 +260,9 @@ Command addTrain(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   const CLI::App &added = app;
   const std::vector<const CLI::Option *> compiling = added.get_options();
-  writesFile(app.add_option("-o", state.output, "Keep the artifact here too"), ".weirx");
+  writesFile(
+      app.add_option("-o", state.output, "Write the artifact to this file, too")->group("Output"),
+      ".weirx");
   addTrainingOptions(app, state);
   return [&state, compiling] {
     state.run.alsoShared = sharedByRanks(compiling);
@@ -300,7 +309,7 @@ Command addTrain(CLI::App &app, State &state) {
 
 void addArtifact(CLI::App &app, State &state) {
   app.add_option("artifact", state.artifact,
-                 "What weir compile wrote: machine code, so run only what you trust")
+                 "An artifact of weir compile; it is machine code: run only what you trust")
       ->required()
       ->type_name("ARTIFACT");
 }
@@ -369,9 +378,8 @@ Command addPlan(CLI::App &app, State &state) {
 
 Command addTune(CLI::App &app, State &state) {
   addArtifact(app, state);
-  writesFile(app.add_option("-o", state.output, "Where to write"), ".json")->required();
-  app.add_option("--device", state.run.device.kind,
-                 "Where to measure (default: what it is compiled for); see weir run --help")
+  writesFile(app.add_option("-o", state.output, "Output file"), ".json")->required();
+  app.add_option("--device", state.run.device.kind, "Device to measure on (default: as compiled)")
       ->type_name("NAME");
   return [&] {
     keepSources({namedByOption("-o", state.output)}, {namedByOption("ARTIFACT", state.artifact)});
@@ -382,13 +390,12 @@ Command addTune(CLI::App &app, State &state) {
 }
 
 Command addProbe(CLI::App &app, State &state) {
-  writesFile(app.add_option("-o", state.output, "Where to write (default: standard output)"),
-             ".toml");
+  writesFile(app.add_option("-o", state.output, "Output file (default: standard output)"), ".toml");
   app.add_option("--devices", state.probed.devices,
-                 "Ranks that are measured at once, with a core each (default: all cores)")
+                 "Number of ranks to measure at once, each on a core (default: all cores)")
       ->type_name("N")
       ->transform(integerWithin(1, 4096));
-  app.add_option("--target", state.probed.target, "What is measured is compiled for")
+  app.add_option("--target", state.probed.target, "Compile target of what is measured")
       ->type_name("TARGET")
       ->capture_default_str();
   return [&] {
@@ -401,8 +408,9 @@ Command addProbe(CLI::App &app, State &state) {
 
 struct Entry {
   const char *name;
-  const char *about; ///< one line, then examples
+  const char *about; ///< a sentence on a line of its own, more of them, and examples
   Command (*add)(CLI::App &, State &);
+  const char *page; ///< of the documentation
 };
 
 constexpr Entry commands[] = {
@@ -412,7 +420,7 @@ Examples:
   weir check models/gpt-char.weir
   weir check models/gpt-char.weir --set heads=3
   weir check models/gpt-char.weir -Werror -Wno-unused-binding)",
-     addCheck},
+     addCheck, "docs/language.md"},
     {"compile", R"(Compile a model file into one artifact.
 
 Examples:
@@ -420,7 +428,7 @@ Examples:
   weir compile models/gpt-char.weir --set layers=6 --target cpu:x86-64-v3 -o gpt.weirx
   weir compile models/gpt-char.weir --mesh dp=4 --mesh dp=2 -o gpt.weirx
   weir compile models/gpt-char.weir --gradients -o gpt.weirx)",
-     addCompile},
+     addCompile, "docs/reference/running.md"},
     {"run", R"(Train from an artifact.
 
 Examples:
@@ -429,21 +437,21 @@ Examples:
   weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors
   weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op
   weir run gpt.weirx --data window=input.txt --checkpoint kept --replay 1234)",
-     addRun},
+     addRun, "docs/reference/running.md"},
     {"train", R"(Compile a model file and train it.
 
 Examples:
   weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
   weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
-     addTrain},
-    {"eval", R"(Say the loss and the metrics of a trained model on all rows of some data.
+     addTrain, "docs/reference/running.md"},
+    {"eval", R"(Compute the loss and metrics of a trained model on some data.
 
 Examples:
   weir eval mlp.weirx --checkpoint kept --data images=IMAGES --data labels=LABELS
   weir eval gpt.weirx --checkpoint kept/step-00002000 --data window=other.txt --json
   weir eval mlp.weirx --init weights.safetensors --data images=IMAGES --data labels=LABELS)",
-     addEval},
-    {"predict", R"(Write what a trained model makes of each row of some data.
+     addEval, "docs/reference/running.md"},
+    {"predict", R"(Write the predictions of a trained model for each row of some data.
 
 The inputs are the model's own parameters: of `model mlp(images: u8[b, 28, 28])`, images. FILE.npy has a row for each row of
 the data. Where the model returns several tensors, the second is FILE_1.npy, and so on.
@@ -451,25 +459,26 @@ the data. Where the model returns several tensors, the second is FILE_1.npy, and
 Examples:
   weir predict mlp.weirx --checkpoint kept --data images=IMAGES -o logits.npy
   weir predict mlp.weirx --init-partial weights.safetensors --data images=images.npy -o logits.npy --json)",
-     addPredict},
+     addPredict, "docs/reference/running.md"},
     {"verify",
-     R"(Test the compile of a model: run it on random inputs with the reference interpreter, as it is written and
-as the plan that all passes make of it, and compiled, and compare losses, gradients and updates. Where they
-differ, the pass, the op and its line are named. It says first how long it takes and what makes it shorter.
+     R"(Check the compiled model against a reference interpreter.
+
+Runs the model on random inputs as written, after all passes, and compiled. Compares losses, gradients and
+updates. Where they differ, it names the pass, the operation and its line of the model.
 
 Examples:
   weir verify models/gpt-char.weir
   weir verify models/gpt-char.weir --set layers=2 --set width=40 --set context=17 --set batch=3 --full
   weir verify models/mnist-mlp.weir --set hidden=40 --set batch=5 --seed 7
   weir verify models/gpt-char.weir --set layers=2 --set vocab=256 --data window=bytes:README.md)",
-     addVerify},
+     addVerify, "docs/reference/verify.md"},
     {"generate", R"(Write text with a trained language model.
 
 Examples:
   weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
   weir generate gpt.weirx --checkpoint kept --temperature 0.8 --top-k 20 --seed 7)",
-     addGenerate},
-    {"inspect", R"(Say what is in an artifact: parameters, memory, kernels, costs.
+     addGenerate, "docs/reference/running.md"},
+    {"inspect", R"(Show the parameters, memory, kernels and costs of an artifact.
 
 Examples:
   weir inspect gpt.weirx
@@ -480,9 +489,11 @@ Examples:
   weir inspect gpt.weirx --memory
   weir inspect gpt.weirx --time --link 50GB/s,5us
   weir inspect gpt.weirx --plan)",
-     addInspect},
+     addInspect, "docs/reference/inspect.md"},
     {"plan",
-     R"(Choose how to train a model on devices that need not be there, and say what it takes.
+     R"(Search for the fastest way to train a model on some devices.
+
+The devices need not be there: a file describes them. It says what each way takes in time and memory.
 
 Examples:
   weir plan models/gpt-char.weir --cluster cluster.toml
@@ -490,24 +501,27 @@ Examples:
   weir plan models/gpt-char.weir --cluster cluster.toml --why 1 4
   weir plan models/gpt-char.weir --cluster cluster.toml --mesh dp=4,tp=2 --zero 1
   weir compile models/gpt-char.weir --plan gpt.plan.toml -o gpt.weirx)",
-     addPlan},
+     addPlan, "docs/guides/planning.md"},
     {"tune",
-     R"(Measure the kernels of an artifact on a GPU, in every schedule that they may have, and write the fastest
-ones into a file that weir compile takes: the same file gives the same artifact.
+     R"(Measure kernel schedules on a GPU, for weir compile --tuning.
+
+Measures each kernel of an artifact in every schedule that it may have, and writes the fastest ones. A
+compile with the same file gives the same artifact.
 
 Examples:
   weir tune gpt.weirx -o gpt.tuning.json
   weir compile models/gpt-char.weir --target cuda:sm_90 --tuning gpt.tuning.json -o gpt.weirx)",
-     addTune},
+     addTune, "docs/guides/profile.md"},
     {"probe",
-     R"(Measure this machine's cores, and what they exchange, and describe them for weir plan. Takes less than a
-minute, in which nothing else should run.
+     R"(Measure this machine, and describe it for weir plan.
+
+Takes less than a minute. Nothing else should run meanwhile.
 
 Examples:
   weir probe -o here.toml
   weir plan models/gpt-char.weir --cluster here.toml
   weir train models/gpt-char.weir --mesh auto --cluster here.toml --data window=input.txt)",
-     addProbe},
+     addProbe, "docs/guides/planning.md"},
 };
 
 Exit run(int argc, const char *const *argv) {
@@ -517,6 +531,7 @@ Exit run(int argc, const char *const *argv) {
   std::vector<std::pair<CLI::App *, Command>> actions;
   for (const Entry &entry : commands) {
     CLI::App *command = app.add_subcommand(entry.name, entry.about);
+    command->footer(concat("Documentation: ", entry.page));
     actions.emplace_back(command, entry.add(*command, state));
   }
   std::vector<const char *> words = expandHelp(argc, argv);
