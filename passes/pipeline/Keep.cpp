@@ -150,19 +150,24 @@ void placeDrawn(Block &body, SectionOf &sectionOf) {
            return drawn.contains(operand.getDefiningOp());
          })))
       drawn.insert(&op);
+  // What is of any section is computed in each that reads it, so that its operands are read there.
+  llvm::DenseMap<Operation *, int64_t> firstReader;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    if (!drawn.contains(&op))
+    if (!isAny(&op))
       continue;
     int64_t first = anySection;
     for (Operation *user : op.getUsers()) {
       // What is yielded and of no section is of the first one.
       int64_t section = user == body.getTerminator() ? 0
+                        : firstReader.contains(user) ? firstReader.lookup(user)
                         : sectionOf.contains(user)   ? sectionOf.lookup(user)
                                                      : anySection;
       if (section != anySection)
         first = first == anySection ? section : std::min(first, section);
     }
-    sectionOf[&op] = first;
+    firstReader[&op] = first;
+    if (drawn.contains(&op))
+      sectionOf[&op] = first;
   }
 }
 
