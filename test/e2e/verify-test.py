@@ -104,6 +104,43 @@ train {
         done = self.weir("verify", overflows, status=5)
         self.assertRegex(done.stderr, r"overflows\.weir:8:8 is not finite in f32 on random inputs")
 
+    def test_a_figure_that_cancels(self):
+        """The sum of normalized values is 0 but for rounding, in a batch and row by row."""
+        model = self.write("cancels.weir", """config batch = 4, w = 6
+model net(x: [b, w]) -> [b, w] { return normalize(linear(x, w) as a) }
+train {
+  input x: [batch, w]
+  input y: [batch, w]
+  steps 3
+  o = net(x)
+  loss mse(o, y)
+  metric average = ratio(sum(o), batch)
+  update sgd(0.05)
+}
+""")
+        for seed in (2, 3, 4):
+            self.weir("verify", model, "--seed", seed)
+
+    def test_a_mask_that_other_ranks_read(self):
+        """The first stage gathers the dropout's result over tp; both passes of the last one read it."""
+        model = self.write("masked.weir", """config batch = 16, w = 6
+model net(x: [b, w]) -> ([b, w], [b, w], [b, w]) {
+  param ww: [w, w] = uniform(low = -0.4, high = 0.4)
+  v = dropout(x, 0.25)
+  h = tanh(linear((normalize(v) @ ww) + v, w) as l)
+  return linear(h, w) as o0, linear(h, w) as o1, v @ ww
+}
+train {
+  input x: [batch, w]
+  input y: [batch, w]
+  steps 3
+  o0, o1, o2 = net(x)
+  loss mse(o0, y) + mse(o1, y) + mse(o2, y)
+  update sgd(0.05)
+}
+""")
+        self.weir("verify", model, "--microbatches", 4, "--mesh", "pp=2,tp=2")
+
     def test_a_bad_model_is_said_as_check_says_it(self):
         model = self.folder / "bad.weir"
         model.write_text("model m(x: [b, 4]) -> [b, 4] {\n  return x + z\n}\n")
