@@ -44,6 +44,12 @@ STAND_INS = {
     ("docs/guides/change-the-mesh.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/guides/fit-in-memory.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/guides/profile.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/profile.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/guides/find-a-nan.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/guides/resume-and-recover.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/guides/several-gpus.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/several-nodes.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/sweep.md", "weir train"): ["--steps", "10"],
 }
 
 # What is not run here: (page, start of the command) -> why.
@@ -65,6 +71,15 @@ NOT_RUN = {
     ("docs/internals/testing.md", "tools/dev/misspell --sample"): "takes minutes",
     ("docs/internals/testing.md", "tools/dev/coverage"): "builds everything once more",
     ("docs/internals/testing.md", "tools/dev/fuzz"): "builds with clang, then searches for minutes",
+    ("docs/internals/building.md", "tools/dev/"): "installs packages, and builds",
+    ("CONTRIBUTING.md", "tools/dev/build"): "builds",
+    ("docs/guides/find-a-nan.md", "weir run gpt.weirx --data window=input.txt --checkpoint kept --replay"): "needs a run of 1,234 steps",
+    ("docs/guides/several-gpus.md", "weir run"): "needs a GPU",
+    ("docs/guides/several-gpus.md", "torchrun"): "needs GPUs and PyTorch",
+    ("docs/guides/profile.md", "nsys"): "needs a GPU and NVIDIA's profiler",
+    ("docs/guides/profile.md", "weir tune"): "needs a GPU",
+    ("docs/guides/profile.md", "weir compile models/gpt-char.weir --target cuda:sm_90 --tuning"): "needs what weir tune writes",
+    **{("docs/guides/several-nodes.md", start): "needs a launcher" for start in ("torchrun", "mpirun", "for", "RANK", "done")},
 }
 
 # Files that a page supposes: page -> a method of Docs.
@@ -72,8 +87,13 @@ BEFORE = {
     "docs/reference/checkpoints.md": "before_checkpoints",
     "docs/reference/data.md": "before_checkpoints",
     "docs/guides/change-the-mesh.md": "before_checkpoints",
+    "docs/guides/find-a-nan.md": "before_checkpoints",
+    "docs/guides/profile.md": "before_checkpoints",
+    "docs/guides/resume-and-recover.md": "before_checkpoints",
     "docs/guides/planning.md": "before_planning",
     "docs/internals/verification.md": "before_verification",
+    "docs/guides/from-pytorch.md": "before_from_pytorch",
+    "docs/guides/sweep.md": "before_sweep",
     "docs/tutorial.md": "before_tutorial",
 }
 
@@ -82,9 +102,9 @@ OWN = ("README.md", "docs/tutorial.md", "docs/internals/verification.md")
 
 
 def blocks(page):
-    """The code blocks of a page that name no other language."""
+    """The code blocks of a page that name no language but the shell's."""
     fences = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
-    return [text for language, text in fences if not language]
+    return [text for language, text in fences if language in ("", "sh")]
 
 
 def block(page, start):
@@ -96,7 +116,7 @@ def commands_of(text):
     if not PROGRAM.match(text):
         return []
     lines = (re.sub(r"\s+#.*", "", line).strip() for line in text.replace("\\\n", " ").splitlines())
-    return [line for line in lines if line]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def commands(page):
@@ -164,6 +184,12 @@ class Docs(weirtest.Test):
 
     def before_tutorial(self):
         self.write("bigram.weir", block("docs/tutorial.md", "config"))
+
+    def before_from_pytorch(self):
+        self.write("net.weir", block("docs/guides/from-pytorch.md", "config"))
+
+    def before_sweep(self):
+        self.write("bigram.weir", block("docs/guides/sweep.md", "config"))
 
     def before_checkpoints(self):
         self.shell("tools/get-data input.txt")
