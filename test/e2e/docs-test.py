@@ -50,6 +50,9 @@ STAND_INS = {
     ("docs/guides/several-gpus.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/guides/several-nodes.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/guides/sweep.md", "weir train"): ["--steps", "10"],
+    ("docs/guides/you-asked.md", "weir train models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/you-asked.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
+    ("docs/guides/you-asked.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
 }
 
 # What is not run here: (page, start of the command) -> why.
