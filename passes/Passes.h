@@ -19,9 +19,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "runtime/base/Link.h"
 
 namespace weir {
+
+/// Sets weir.strategy of a module: --weir-strategy.
+std::unique_ptr<mlir::Pass> createStrategy();
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
@@ -35,14 +37,11 @@ std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOrderKernels(std::shared_ptr<Target> target);
 struct MemoryReport;
 /// `report` is filled, unless null (Pipeline.h).
-std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, int64_t budget,
-                                                int64_t threads, bool offloads,
+std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target,
                                                 MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
-std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target, int64_t budget,
-                                                   int64_t threads);
-std::unique_ptr<mlir::Pass> createOverlapCollectives(std::shared_ptr<Target> target, int64_t budget,
-                                                     int64_t threads, const Link &link);
+std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createOverlapCollectives(std::shared_ptr<Target> target);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null. `others`
 /// are plans for the same target that get the same code, with the kernels of all: theirs take other
 /// names.

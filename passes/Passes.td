@@ -18,15 +18,26 @@ include "mlir/Pass/PassBase.td"
 def Weir_TargetOption : Option<"target", "target", "std::string", "\"cpu:x86-64-v3\"",
                                "what to compile for, as weir compile --target takes it">;
 
+// strategy/
+
+def Strategy : Pass<"weir-strategy", "::mlir::ModuleOp"> {
+  let summary = "sets the strategy of a module, which other passes read";
+  let description = [{
+    Its options are the fields of weir::Strategy (docs/reference/strategy.md): --weir-strategy="mesh=dp=2,tp=2 zero=1". After:
+    weir.strategy of the module. In a compile the driver sets it.
+  }];
+  let constructor = "::weir::createStrategy()";
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // recipe/
 
 def CutMicrobatches : Pass<"weir-cut-microbatches", "::mlir::ModuleOp"> {
   let summary = "takes a step in another number of microbatches than the recipe's";
   let description = [{
     Each of the recipe's batches is cut into equal parts, where its rows are independent and nothing is carried from batch to
-    batch: anything else is an error at the line that ties them. Before: weir.microbatches of the recipe's count. After: of `count`.
+    batch: anything else is an error at the line that ties them. Before: weir.microbatches of the recipe's count. After: of the strategy's `microbatches`.
   }];
-  let options = [Option<"count", "count", "int64_t", "0", "microbatches of a step, a multiple of the recipe's; 0: the recipe's">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -70,7 +81,6 @@ def ScaleLoss : Pass<"weir-scale-loss", "::mlir::ModuleOp"> {
     weir.clip gives is not; twice it, and at most 2^24, after 2000 steps with a finite norm. The step has the scale as an output. A program
     that has been scaled stays as it is.
   }];
-  let options = [Option<"scale", "scale", "std::string", "\"none\"", "none, dynamic, dynamic:N or N, a power of two">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -86,7 +96,6 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
     weir.factors says what a device may round on its way, as it does of what attention computes itself (decision 26).
     Why each op of @step computes and stores what it does is left in weir.choices, unless all of it is f32.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16, f8, f8_block or tf32">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -97,7 +106,6 @@ def NarrowGradients : Pass<"weir-narrow-gradients", "::mlir::ModuleOp"> {
     microbatches and not yet divided by the scale of the loss. weir.parts of the cast has ranks of a mesh round their parts, so what they exchange is
     as narrow.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32: nothing changes; or bf16, f16">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -109,7 +117,6 @@ def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
     entries write is rounded to nearest. What is computed, looked at or clipped in between stays f32, and so do states of blocks
     and optimizers' scalars.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32: nothing changes; or bf16">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -172,16 +179,12 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
 
 // pipeline/
 
-def Weir_MeshOption : Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as pp=2; nothing happens without pp">;
-def Weir_ScheduleOption : Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble">;
-
 def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
   let summary = "says on which stage of a pipeline what the step computes forward is";
   let description = [{
     The forward computation, in the model's order, is cut where few bytes cross into parts that take as long as each other. Nothing changes
     but attributes: weir.stage of ops and variables. Ahead of autodiff: a gradient is where its op is.
   }];
-  let options = [Weir_MeshOption, Weir_ScheduleOption];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -192,8 +195,6 @@ def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
     Before: any op reads any value.
     After: an op reads values of its own stage, or of all; weir.cross stands between.
   }];
-  let options = [Weir_MeshOption,
-                 Option<"rates", "rates", "std::string", "\"\"", "what joins ranks of tp and stages, as propagate-layouts has it">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -203,7 +204,6 @@ def SplitStages : Pass<"weir-split-stages", "::mlir::ModuleOp"> {
     Of the module's weir.rank. What is of other stages goes, weir.cross becomes weir.send and weir.receive, and microbatches that compute
     gradients become sections of them, in the order of a schedule.
   }];
-  let options = [Weir_ScheduleOption];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -215,11 +215,6 @@ def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
     Rows of inputs are cut over dp and ep, experts over ep, the positions of sequences over cp, matrices over the other axes, and with `zero` what lasts,
     and what follows from them along the factors of ops. Nothing changes but attributes: weir.mesh of the module, weir.layout of arguments and variables, weir.cuts of ops, weir.inside of microbatches (ir/weir/Names.h).
   }];
-  let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as dp=2,tp=2; none is one rank">,
-                 Option<"zero", "zero", "int64_t", "0", "what is cut over dp besides rows: 1 and 2 optimizers' states and gradients, 3 parameters too">,
-                 Option<"sequenceParallel", "sequence-parallel", "bool", "true", "what is added up over other axes is cut there along another dimension">,
-                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all, gather or ring; none is chosen">,
-                 Option<"rates", "rates", "std::string", "\"\"", "what ways to cut are weighed by, such as 400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us; none is MeshRates' own">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -230,8 +225,7 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
     same program: where a share begins is a variable of the run, run/begin/12@dp. An entry's results are whole.
   }];
   let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">,
-                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">,
-                 Option<"lowSums", "low-sums", "bool", "false", "ranks' parts of what a product of low precision gives are rounded to that before they are added up">];
+                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -295,7 +289,6 @@ def Offload : Pass<"weir-offload", "::mlir::ModuleOp"> {
     Each kernel that uses such a variable gets a copy of it that is fetched right ahead of it; what is written to one goes there as soon as
     it is made and nobody wants the old value any more. What is small stays on the device.
   }];
-  let options = [Option<"what", "what", "std::string", "", "optimizer: what optimizers keep; parameters: these too; nothing where empty">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -321,10 +314,7 @@ def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
     Kernels in the blocks of weir.recompute are repeated for the gradients that read what they make, with a budget and without.
     Before: weir.recompute, perhaps. After: where there is a @step, weir.keeping.
   }];
-  let options = [Weir_TargetOption,
-      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take, parameters and state included; 0: as many as it takes">,
-      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">,
-      Option<"offloads", "offloads", "bool", "false", "what gradients read may lie with the host meanwhile">];
+  let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
 }
 
@@ -369,9 +359,7 @@ def OverlapTransfers : Pass<"weir-overlap-transfers", "::mlir::ModuleOp"> {
     On queues of their own, 1 from the host and 2 to it, as far ahead or behind as they take, and as there is room. Runs before there are
     places; the arena is no larger than the budget, or than it would be otherwise. Transfers in loops stay on the loop's queue.
   }];
-  let options = [Weir_TargetOption,
-      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take; 0: as many as it takes anyway">,
-      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">];
+  let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 
@@ -410,11 +398,7 @@ def OverlapCollectives : Pass<"weir-overlap-collectives", "::mlir::ModuleOp"> {
     so that all ranks have the same. Runs before there are places; in a budget the arena is no larger than that allows, or than it would be
     otherwise. What is no faster by the clock of the target and the link stays as it is.
   }];
-  let options = [
-      Weir_TargetOption,
-      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take; 0: as many as it takes">,
-      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">,
-      Option<"link", "link", "std::string", "\"10GB/s,20us\"", "what joins ranks: bytes per second, and what a collective takes besides">];
+  let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 

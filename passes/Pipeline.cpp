@@ -15,11 +15,11 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/RankPrograms.h"
+#include "ir/weir/Strategy.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
-#include "runtime/base/Stages.h"
 #include <map>
 
 using namespace mlir;
@@ -33,55 +33,45 @@ template <auto create> static void onEntries(OpPassManager &pm, const PipelineOp
   pm.addNestedPass<func::FuncOp>(create());
 }
 
+template <auto create>
+static void onModuleWithMesh(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.strategy.hasMesh())
+    pm.addPass(create());
+}
+template <auto create>
+static void onEntriesWithMesh(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.strategy.hasMesh())
+    pm.addNestedPass<func::FuncOp>(create());
+}
+template <auto create>
+static void onModuleWithStages(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.strategy.stages() > 1)
+    pm.addPass(create());
+}
+
 static constexpr PipelinePass microbatchPasses[] = {
     // On the forward computation alone: a backward one would have to be cut with it.
-    {"cut-microbatches", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createCutMicrobatches({options.microbatches}));
-     }},
+    {"cut-microbatches", false, onModule<createCutMicrobatches>},
     // Autodiff wants the gradient where the loss is computed.
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
 
-static bool hasStages(const PipelineOptions &options) { return stagesOf(options.mesh) > 1; }
-
-/// Stages wait for what they are sent where it stands, and for what they exchange too.
-static bool overlaps(const PipelineOptions &options) {
-  return !options.mesh.empty() && options.overlap && !hasStages(options);
-}
-
 static constexpr PipelinePass differentiatePasses[] = {
     // What is scaled has to be known to what differentiates it.
-    {"scale-loss", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createScaleLoss({nameOf(options.lossScale)}));
-     }},
+    {"scale-loss", false, onModule<createScaleLoss>},
     // Equal subexpressions first: what is merged is differentiated once.
     {"simplify-forward", true, onEntries<createSimplify>},
     // A gradient is on its op's stage, and the model's order is that of what runs forward.
-    {"assign-stages", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (hasStages(options))
-         pm.addPass(createAssignStages({options.mesh, options.schedule}));
-     }},
+    {"assign-stages", false, onModuleWithStages<createAssignStages>},
     {"autodiff", false, onEntries<createAutodiff>},
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
 };
 
 static constexpr PipelinePass precisionPasses[] = {
     // On the whole step at once: what is kept for the backward computation is rounded once.
-    {"mixed-precision", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createMixedPrecision({std::string(nameOf(options.precision))}));
-     },
-     /*changesNumbers=*/true},
+    {"mixed-precision", false, onModule<createMixedPrecision>, /*changesNumbers=*/true},
     // Behind it: gradients are the sums that it leaves wide.
-    {"narrow-gradients", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       Element low = options.lowGradients ? rowOf(options.precision).stored : Element::f32;
-       pm.addPass(createNarrowGradients({std::string(nameOf(low))}));
-     },
-     /*changesNumbers=*/true},
+    {"narrow-gradients", false, onModule<createNarrowGradients>, /*changesNumbers=*/true},
 };
 
 static constexpr PipelinePass recipePasses[] = {
@@ -91,42 +81,19 @@ static constexpr PipelinePass recipePasses[] = {
     {"skip-steps", false, onEntries<createSkipSteps>},
     // Behind both, which look at what is computed before it is rounded: what a step that is skipped
     // writes is what was there, and that is not rounded any more.
-    {"narrow-masters", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createNarrowMasters({std::string(nameOf(options.master))}));
-     },
-     /*changesNumbers=*/true},
+    {"narrow-masters", false, onModule<createNarrowMasters>, /*changesNumbers=*/true},
     {"verify-recipe", false, onEntries<createVerifyRecipe>},
 };
 
-template <auto create>
-static void onEntriesOfMesh(OpPassManager &pm, const PipelineOptions &options) {
-  if (!options.mesh.empty())
-    pm.addNestedPass<func::FuncOp>(create());
-}
-
 static constexpr PipelinePass layoutPasses[] = {
     // What is the same twice is cut once.
-    {"simplify-whole", true, onEntriesOfMesh<createSimplify>},
+    {"simplify-whole", true, onEntriesWithMesh<createSimplify>},
     // Those of all ranks together.
-    {"count-flops-whole", true,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!options.mesh.empty())
-         pm.addPass(createCountFlops());
-     }},
+    {"count-flops-whole", true, onModuleWithMesh<createCountFlops>},
     // Behind the recipe: clipping, the decision to skip and optimizers are ops like others.
-    {"propagate-layouts", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!options.mesh.empty())
-         pm.addPass(createPropagateLayouts({options.mesh, options.zero, options.sequenceParallel,
-                                            options.contextParallel, options.rates}));
-     }},
+    {"propagate-layouts", false, onModuleWithMesh<createPropagateLayouts>},
     // Behind all that changes numbers, which depend on no stage.
-    {"cross-stages", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (hasStages(options))
-         pm.addPass(createCrossStages({options.mesh, options.rates}));
-     }},
+    {"cross-stages", false, onModuleWithStages<createCrossStages>},
 };
 
 static constexpr PipelinePass partitionPasses[] = {
@@ -134,15 +101,11 @@ static constexpr PipelinePass partitionPasses[] = {
     // and of fusion: what is computed together depends on what a rank has.
     {"partition", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!options.mesh.empty())
-         pm.addPass(createPartition({options.rank, false, options.lowSums}));
+       if (options.strategy.hasMesh())
+         pm.addPass(createPartition({options.rank, /*says=*/false}));
      }},
     // Right behind it: up to here the programs of stages are one.
-    {"split-stages", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (hasStages(options))
-         pm.addPass(createSplitStages({options.schedule}));
-     }},
+    {"split-stages", false, onModuleWithStages<createSplitStages>},
 };
 
 static constexpr PipelinePass simplifyPasses[] = {
@@ -155,16 +118,16 @@ static constexpr PipelinePass simplifyPasses[] = {
     // fusion.
     {"count-flops", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (options.mesh.empty())
+       if (!options.strategy.hasMesh())
          pm.addPass(createCountFlops());
      }},
     // Both behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
     {"order-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (overlaps(options) && options.alike)
+       if (options.strategy.overlaps() && options.alike)
          pm.addNestedPass<func::FuncOp>(createOrderCollectives());
      }},
-    {"number-collectives", false, onEntriesOfMesh<createNumberCollectives>},
+    {"number-collectives", false, onEntriesWithMesh<createNumberCollectives>},
 };
 
 static constexpr PipelinePass fusePasses[] = {
@@ -188,10 +151,7 @@ static constexpr PipelinePass fusePasses[] = {
     // What fusion computes again in a kernel may be there twice.
     {"merge-in-kernels", true, onModule<createCSEPass>},
     // Behind all that merges equal ops: what is fetched twice is in memory once at a time.
-    {"offload", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createOffload({options.offload.variables}));
-     }},
+    {"offload", false, onModule<createOffload>},
     // Behind all that changes the inside of kernels: copies are alike.
     {"batch-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
@@ -205,8 +165,7 @@ static constexpr PipelinePass fusePasses[] = {
     // Behind all that orders kernels, or makes one of equal ones.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memory, options.threads,
-                                      options.offload.activations, options.memoryReport));
+       pm.addPass(createRematerialize(options.target, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
@@ -225,14 +184,13 @@ static constexpr PipelinePass planPasses[] = {
     // Moves whatever can be moved.
     {"overlap-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (overlaps(options))
-         pm.addPass(createOverlapCollectives(options.target, options.memory, options.threads,
-                                             options.link));
+       if (options.strategy.overlaps())
+         pm.addPass(createOverlapCollectives(options.target));
      }},
     // The last to move actions.
     {"overlap-transfers", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createOverlapTransfers(options.target, options.memory, options.threads));
+       pm.addPass(createOverlapTransfers(options.target));
      }},
     {"assign-offsets", false, onModule<createAssignOffsets>},
     // Behind the last pass that places buffers or orders actions.
@@ -293,14 +251,23 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
   return success();
 }
 
+/// Passes read the strategy from the module, and so does whoever writes the artifact.
+static void attachStrategy(ModuleOp module, const Strategy &strategy) {
+  setStrategy(module, strategy);
+  Builder builder(module.getContext());
+  if (*strategy.precision != Precision::f32)
+    setPrecision(module, *strategy.precision);
+  if (isLow(*strategy.master))
+    module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), *strategy.master)));
+  if (!strategy.hosts.axes.empty())
+    module->setAttr(hostsAttrName, builder.getStringAttr(strategy.hosts.text()));
+}
+
 LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last,
                         StringRef first) {
+  attachStrategy(module, options.strategy);
   // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
   // behind the last of those, and behind each that follows.
-  if (options.precision != Precision::f32)
-    setPrecision(module, options.precision);
-  if (isLow(options.master))
-    module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), options.master)));
   StringRef lastOnTensors = phasesOnTensors().back().name;
   bool onTensors = true, begun = first.empty();
   for (const Phase &phase : phases()) {
@@ -317,6 +284,7 @@ LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringR
 }
 
 LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {
+  attachStrategy(module, options.strategy);
   for (const Phase &phase : phases())
     for (const PipelinePass &pass : phase.passes)
       if (pass.name == name) {
@@ -335,8 +303,9 @@ static int64_t onFirstStage(const Mesh &mesh, int64_t rank) {
   return axis < 0 ? rank : mesh.along(rank, unsigned(axis)).front();
 }
 
-FailureOr<std::vector<OwningOpRef<ModuleOp>>>
-planRanks(ModuleOp module, const Mesh &mesh, ArrayRef<int64_t> ranks, PipelineOptions options) {
+FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRef<int64_t> ranks,
+                                                        PipelineOptions options) {
+  const Mesh &mesh = options.strategy.mesh;
   // What partitioning makes is the program of all stages.
   std::map<int64_t, OwningOpRef<ModuleOp>> partitioned;
   for (int64_t rank : ranks)
@@ -366,8 +335,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   StringRef last = phases().back().name;
   if (failed(runPhases(module, options, "layouts")))
     return failure();
-  Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  RankPrograms programs = rankPrograms(module, mesh);
+  RankPrograms programs = rankPrograms(module, options.strategy.mesh);
   options.alike = programs.firstRank.size() == 1;
   OwningOpRef<ModuleOp> whole;
   if (!options.alike)
@@ -375,7 +343,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   options.rank = programs.firstRank.front();
   if (failed(runPhases(module, options, "plan", "partition")))
     return failure();
-  auto others = planRanks(*whole, mesh, ArrayRef(programs.firstRank).drop_front(), options);
+  auto others = planRanks(*whole, ArrayRef(programs.firstRank).drop_front(), options);
   if (failed(others))
     return failure();
   std::vector<ModuleOp> modules = {module};
@@ -396,7 +364,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
 }
 
 FailureOr<std::vector<std::byte>> compile(ModuleOp module, const PipelineOptions &options) {
-  if (!options.mesh.empty())
+  if (options.strategy.hasMesh())
     return compileRanks(module, options);
   if (failed(runPhases(module, options, phases().back().name)))
     return failure();

@@ -10,10 +10,7 @@
 
 #include "codegen/Target.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/base/Link.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/base/Precision.h"
+#include "strategy/Strategy.h"
 
 #include <functional>
 
@@ -30,36 +27,13 @@ struct MemoryReport {
   bool explained = true;                 ///< whether an error says what would fit: set by who asks
 };
 
-/// What lies in the host's memory.
-struct Offloaded {
-  std::string variables = ""; ///< "" for none, or a name of offloads()
-  bool activations = false;   ///< what gradients read may, too, where PipelineOptions::memory asks
-
-  bool operator==(const Offloaded &) const = default;
-};
-
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
-  Precision precision = Precision::f32; ///< what products multiply
-  Element master = Element::f32;        ///< what parameters are kept in: f32 or bf16
-  LossScale lossScale = {};             ///< what gradients are computed with
-  int64_t microbatches = 0;             ///< that a step is cut into; 0: the recipe's
+  /// Becomes the module's (ir/weir/Strategy.h), where passes read it.
+  Strategy strategy = {};
   MemoryReport *memoryReport = nullptr; ///< is filled, unless null
-  int64_t memory = 0;                   ///< bytes that a run may take; 0: as many as it takes
-  int64_t threads = 1;                  ///< that `memory` is for, of a CPU
-  Offloaded offload = {};
-  std::string mesh = "";            ///< what it runs on, "dp=2"; "": one device
-  int64_t zero = 0;                 ///< what is cut over dp besides rows, 0 to 3
-  std::string schedule = "1f1b";    ///< of a mesh with pp (passes/pipeline/Schedules.h)
-  bool sequenceParallel = true;     ///< sums over tp are cut along what is no row
-  std::string contextParallel = ""; ///< of attention over cp: "all-to-all", "gather", "ring", or ""
-  std::string rates = "";           ///< that layouts are weighed by (runtime/base/MeshRates.h)
-  bool overlap = true;              ///< collectives go on beside what is computed
-  bool lowSums = false;      ///< of products over tp: what is sent is rounded as their factors are
-  bool lowGradients = false; ///< of parameters: rounded as what products give, then added up
-  Link link = {};            ///< that they are taken to go over
-  int64_t rank = 0;          ///< of the mesh, whose sizes the program gets
-  bool alike = true;         ///< all ranks have this program, so it may order what they exchange
+  int64_t rank = 0;                     ///< of the mesh, whose sizes the program gets
+  bool alike = true; ///< all ranks have this program, so it may order what they exchange
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
@@ -98,10 +72,6 @@ llvm::ArrayRef<Phase> phases();
 /// what they leave. The phases after them are "plan" and "generate".
 llvm::ArrayRef<Phase> phasesOnTensors();
 
-/// The variables that may lie in the host's memory, the least first: what optimizers keep, then
-/// parameters too.
-llvm::ArrayRef<llvm::StringRef> offloads();
-
 /// Below so many bytes a transfer costs more than they are worth.
 constexpr int64_t smallestOffloaded = 1024;
 
@@ -113,8 +83,7 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &opti
 /// The plans of these ranks, of a program whose layouts are known: behind the phase "layouts".
 /// Ranks that differ in their stage alone are partitioned together.
 mlir::FailureOr<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>>
-planRanks(mlir::ModuleOp module, const Mesh &mesh, llvm::ArrayRef<int64_t> ranks,
-          PipelineOptions options);
+planRanks(mlir::ModuleOp module, llvm::ArrayRef<int64_t> ranks, PipelineOptions options);
 
 /// Runs the pass of this name, which is in the pipeline.
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,

@@ -1,4 +1,4 @@
-//===- Estimate.cpp - What a choice comes to, without lowering it -----------===//
+//===- Estimate.cpp - What a strategy comes to, without lowering it ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,14 +12,14 @@
 #include "planner/Shrink.h"
 #include "runtime/base/Layout.h"
 #include "runtime/base/Text.h"
+#include "strategy/Fields.h"
 
 using namespace mlir;
 
 namespace weir::planner {
 
-AxisSizes AxisSizes::of(const std::string &text) {
+AxisSizes AxisSizes::of(const Mesh &mesh) {
   AxisSizes sizes;
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(text));
   for (const Mesh::Axis &axis : mesh.axes) {
     int64_t &size = axis.name == stageAxis     ? sizes.pp
                     : axis.name == dataAxis    ? sizes.dp
@@ -31,18 +31,18 @@ AxisSizes AxisSizes::of(const std::string &text) {
   return sizes;
 }
 
-std::string AxisSizes::mesh() const {
+Mesh AxisSizes::mesh() const {
   Mesh mesh;
   for (auto [name, size] :
        {std::pair(stageAxis, pp), std::pair(dataAxis, dp), std::pair(expertAxis, ep),
         std::pair(contextAxis, cp), std::pair(tensorAxis, tp)})
     if (size > 1)
       mesh.axes.push_back({std::string(name), size});
-  return mesh.axes.empty() ? "" : mesh.text();
+  return mesh;
 }
 
 /// The number of microbatches, of those there may be, whose rows are nearest to what a rank of the
-/// choice has in one of its own.
+/// strategy has in one of its own.
 static int64_t countWithRows(const Facts &facts, double rowsOfRank, int64_t ep) {
   int64_t best = facts.counts.front();
   auto distance = [&](int64_t count) {
@@ -54,26 +54,25 @@ static int64_t countWithRows(const Facts &facts, double rowsOfRank, int64_t ep) 
   return best;
 }
 
-const Estimator::Sample &Estimator::sample(const Choice &choice, const AxisSizes &sizes,
+const Estimator::Sample &Estimator::sample(const Strategy &strategy, const AxisSizes &sizes,
                                            int64_t count) {
   AxisSizes ofLayer = sizes;
   ofLayer.dp = ofLayer.pp = 1;
-  Choice reduced{.mesh = ofLayer.mesh(),
-                 .microbatches = count,
-                 .recompute = choice.recompute,
-                 .sequenceParallel = choice.sequenceParallel,
-                 .contextParallel = choice.contextParallel,
-                 .link = choice.link};
+  Strategy reduced = strategy;
+  const Strategy standard;
+  reduced.mesh = ofLayer.mesh();
+  reduced.microbatches = count;
+  reduced.zero = standard.zero;
+  reduced.schedule = standard.schedule;
+  reduced.offload = standard.offload;
   // Those along its own axes, whatever the others are.
-  if (!choice.rates.empty()) {
-    std::string &rates = ratesOf[reduced.mesh];
-    if (rates.empty())
-      rates = ratesOn(cluster, std::get<Mesh>(Mesh::parse(reduced.mesh)), nameOf(options.precision))
-                  .text();
-    reduced.rates = rates;
+  if (strategy.rates) {
+    auto [rates, isNew] = ratesOf.try_emplace(reduced.mesh.text());
+    if (isNew)
+      rates->second = ratesToPlanFor(cluster, reduced.mesh, *strategy.precision);
+    reduced.rates = rates->second;
   }
-  auto [found, isNew] =
-      sampled.try_emplace(concat(reduced.text(), " ", reduced.link, " ", reduced.rates));
+  auto [found, isNew] = sampled.try_emplace(strategy::textOf(reduced));
   if (isNew)
     lower(reduced, found->second);
   found->second.rows = double(facts.rows) / double(count * sizes.ep);
@@ -92,12 +91,12 @@ static double extended(double few, double more, int64_t rounds) {
   return few + double(rounds) * (more - few);
 }
 
-void Estimator::lower(const Choice &choice, Sample &sample) {
+void Estimator::lower(const Strategy &strategy, Sample &sample) {
   // The first and the last layer are none like the others.
   constexpr int64_t few = 2;
   const bool isDeep = facts.repeats.rounds > few + 1;
   auto parts = [&](int64_t rounds) {
-    return Lowering(withRounds(rounds), options, cluster).parts(choice, sample.why);
+    return Lowering(withRounds(rounds), options, cluster).parts(strategy, sample.why);
   };
   std::optional<Lowering::Parts> first = parts(isDeep ? few : facts.repeats.rounds),
                                  second = isDeep && first ? parts(few + 1) : first;
@@ -142,15 +141,15 @@ Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
   return sample;
 }
 
-Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
+Estimator::Sample Estimator::sampleOf(const Strategy &strategy, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
-  const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
+  const Sample &few = sample(strategy, sizes, countWithRows(facts, 1, sizes.ep));
   if (!few.why.empty())
-    return sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
+    return sample(strategy, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
   // As few as may be, and some more; what is too large cannot be compiled.
-  const Sample *others = &sample(choice, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
+  const Sample *others = &sample(strategy, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
   if (!others->why.empty())
-    others = &sample(choice, sizes, countWithRows(facts, 2 * few.rows, sizes.ep));
+    others = &sample(strategy, sizes, countWithRows(facts, 2 * few.rows, sizes.ep));
   if (!others->why.empty())
     return rowsOfRank > few.rows ? *others : few;
   const Sample &more = *others;
@@ -163,7 +162,7 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
   };
   Sample result = few;
   if (rows == Rows::met) {
-    const Sample &met = sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
+    const Sample &met = sample(strategy, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
     if (!met.why.empty())
       return met;
     result = met;
@@ -180,10 +179,11 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
   return result;
 }
 
-std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, std::string &why) {
-  const AxisSizes sizes = AxisSizes::of(choice.mesh);
-  const int64_t count = choice.microbatches ? choice.microbatches : facts.recipeCount;
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
+std::optional<Prediction> Estimator::estimate(const Strategy &strategy, Rows rows,
+                                              std::string &why) {
+  const AxisSizes sizes = AxisSizes::of(strategy.mesh);
+  const int64_t count = strategy.microbatches.value_or(facts.recipeCount);
+  const Mesh &mesh = strategy.mesh;
   Piece rowsOfAll{facts.rows / count};
   for (std::string_view axis : {dataAxis, expertAxis})
     if (int number = mesh.find(axis); number >= 0)
@@ -199,7 +199,7 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     const Mesh::Axis &axis = mesh.axes[size_t(data)];
     rowsOfRank *= axis.shareAt(axis.fullest());
   }
-  const Sample sample = sampleOf(choice, sizes, std::ceil(rowsOfRank), rows);
+  const Sample sample = sampleOf(strategy, sizes, std::ceil(rowsOfRank), rows);
   if (!sample.why.empty()) {
     why = sample.why;
     return std::nullopt;
@@ -207,11 +207,11 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   const double m = double(count), dp = double(sizes.dp), pp = double(sizes.pp);
   const double parameters = double(sample.memory.parameters);
   double gradients = // f32
-      parameters * facts.trained * (options.master == Element::bf16 ? 2 : 1);
+      parameters * facts.trained * (*strategy.master == Element::bf16 ? 2 : 1);
   auto overlapsOver = [&](std::string_view axis) {
-    return options.overlap && overlaps(cluster, membersOf(mesh, unsigned(mesh.find(axis))));
+    return *strategy.overlap && overlaps(cluster, membersOf(mesh, unsigned(mesh.find(axis))));
   };
-  const std::vector<double> slowness = slownessOfStages(mesh, cluster, nameOf(options.precision));
+  const std::vector<double> slowness = slownessOfStages(mesh, cluster, nameOf(*strategy.precision));
   // Of a microbatch's work, and of the time that it takes on the first devices: of the stage that
   // has most, and of all on average.
   double share = 1, pace = slowness[0], meanPace = pace, ofParameters = 1, chunks = 1;
@@ -220,8 +220,7 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   prediction.recomputing = m * sample.recomputing * pace;
   double passing = m * sample.body * pace;
   if (sizes.pp > 1) {
-    const pipeline::Schedule schedule =
-        *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
+    const pipeline::Schedule schedule = pipeline::scheduleOf(*strategy.schedule);
     const pipeline::Pipe pipe{sizes.pp, schedule.chunks, count};
     chunks = double(pipe.chunks);
     if (why = schedule.check(pipe); !why.empty())
@@ -259,7 +258,7 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   prediction.exposed += m * pace * (sample.body - sample.computing);
   // ZeRO is over cp too; of ep it is not known what experts cut already.
   const double shared = dp * double(sizes.cp);
-  double updating = sample.outside * ofParameters / (choice.zero >= 1 ? shared : 1);
+  double updating = sample.outside * ofParameters / (*strategy.zero >= 1 ? shared : 1);
   prediction.computing += updating;
   double exchanging = 0;
   if (sizes.dp > 1) {
@@ -267,21 +266,21 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     double moved = (dp - 1) / dp * ofParameters;
     // Of f32: what products multiply, which is what is fetched for them, and gradients that are
     // sent as that; masters may be as narrow.
-    const bool isLow = sizeOf(rowOf(options.precision).stored) < sizeOf(Element::f32);
-    const double sent = options.lowGradients ? 0.5 : 1,
-                 read = isLow && options.master == Element::f32 ? 0.5 : 1;
+    const bool isLow = sizeOf(rowOf(*strategy.precision).stored) < sizeOf(Element::f32);
+    const double sent = *strategy.lowGradients ? 0.5 : 1,
+                 read = isLow && *strategy.master == Element::f32 ? 0.5 : 1;
     double summing = secondsToExchange(cluster, who, moved * gradients * sent),
            gathering = secondsToGather(cluster, who, moved * gradients * sent),
            updated = secondsToGather(cluster, who, moved * parameters),
            fetching = secondsToGather(cluster, who, moved * parameters * read);
-    exchanging = choice.zero == 0   ? summing + gathering
-                 : choice.zero <= 2 ? summing + updated
-                                    : summing + 2 * m * fetching;
+    exchanging = *strategy.zero == 0   ? summing + gathering
+                 : *strategy.zero <= 2 ? summing + updated
+                                       : summing + 2 * m * fetching;
     // What gradients are computed beside, but for the last of them; all microbatches, where each
     // fetches parameters.
     double beside = sizes.pp > 1 || !overlapsOver(dataAxis)
                         ? 0
-                        : (choice.zero >= 3 ? m : 1.0) * sample.computing * pace * 2 / 3;
+                        : (*strategy.zero >= 3 ? m : 1.0) * sample.computing * pace * 2 / 3;
     exchanging = std::max(exchanging - beside, exchanging / 8);
   }
   prediction.exposed += exchanging;
@@ -289,19 +288,21 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
       passing + updating + prediction.exposed - (m * pace * (sample.body - sample.computing));
   RankMemory &memory = prediction.memory = sample.memory;
   auto part = [](int64_t bytes, double of) { return int64_t(double(bytes) * of); };
-  memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? shared : 1));
-  memory.optimizer = part(memory.optimizer, ofParameters / (choice.zero >= 1 ? shared : 1));
+  memory.parameters = part(memory.parameters, ofParameters / (*strategy.zero >= 3 ? shared : 1));
+  memory.optimizer = part(memory.optimizer, ofParameters / (*strategy.zero >= 1 ? shared : 1));
   // Of several stages of a rank the first rank begins as many more, each a part of its layers.
   double ahead = chunks == 1 ? pp : (2 * (pp - 1) + (chunks - 1) * pp + 1) / chunks;
-  double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : ahead) : 1;
+  double inFlight =
+      sizes.pp > 1 ? std::min(m, strategy.schedule->kind == PipelineSchedule::gpipe ? m : ahead)
+                   : 1;
   double same = std::max(0.0, double(memory.scratch) - sample.kept - sample.passing);
-  if (choice.zero >= 3 && m == 1) // of several microbatches the sums are whole
+  if (*strategy.zero >= 3 && m == 1) // of several microbatches the sums are whole
     same = std::max(0.0, same - gradients * (1 - 1 / shared));
   memory.scratch = int64_t(same * ofParameters + sample.passing + sample.kept * share * inFlight);
-  if (!choice.offload.empty()) {
+  if (strategy.offload->variables != OffloadedVariables::none) {
     memory.host = memory.optimizer;
     memory.optimizer = 0;
-    if (choice.offload == "parameters") {
+    if (strategy.offload->variables == OffloadedVariables::parameters) {
       memory.host += memory.parameters;
       memory.parameters = 0;
     }
@@ -340,23 +341,21 @@ static bool areAlike(const Prediction &few, const Prediction &more, std::string 
   return alike;
 }
 
-std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::string &why) {
-  const AxisSizes sizes = AxisSizes::of(choice.mesh);
-  const int64_t microbatches = choice.microbatches ? choice.microbatches : facts.recipeCount;
+std::optional<Prediction> Estimator::estimateClosely(const Strategy &strategy, std::string &why) {
+  const AxisSizes sizes = AxisSizes::of(strategy.mesh);
+  const int64_t microbatches = strategy.microbatches.value_or(facts.recipeCount);
   // Of fewer layers what is kept at a time is not yet as of many.
   int64_t few = 8, step = 2, chunks = 1;
   if (sizes.pp > 1) {
-    const std::optional<pipeline::Schedule> schedule =
-        pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
-    chunks = schedule->chunks;
+    const Mesh &mesh = strategy.mesh;
+    chunks = strategy.schedule->chunks;
     step = mesh.axes[size_t(mesh.find(stageAxis))].allShares() * chunks;
     few = step + facts.repeats.rounds % step; // as unevenly cut
   }
   const bool isDeep = facts.repeats.rounds > few + step;
   auto withLayers = [&](int64_t sampled) -> std::optional<Prediction> {
     auto with = [&](ModuleOp layers) {
-      return Lowering(layers, options, cluster).predict(choice, why, sampled);
+      return Lowering(layers, options, cluster).predict(strategy, why, sampled);
     };
     if (!isDeep)
       return with(model);

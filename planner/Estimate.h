@@ -1,4 +1,4 @@
-//===- Estimate.h - What a choice comes to, without lowering it -------------===//
+//===- Estimate.h - What a strategy comes to, without lowering it -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,7 @@
 // The closed form that a search asks thousands of times. What a microbatch takes depends on the
 // axes that cut a layer (tp, cp, ep), on its rows and on what is computed again; that much is
 // lowered once, as a sample of a few layers, and the others, dp, pp, ZeRO, the schedule and the
-// number of microbatches are reckoned from it. Lowering the choice itself (Lower.h) says it
+// number of microbatches are reckoned from it. Lowering the strategy itself (Lower.h) says it
 // exactly.
 //
 //===----------------------------------------------------------------------===//
@@ -25,9 +25,9 @@ namespace weir::planner {
 struct AxisSizes {
   int64_t pp = 1, dp = 1, ep = 1, cp = 1, tp = 1;
 
-  static AxisSizes of(const std::string &mesh);
-  /// In the order that has what is exchanged most innermost. "" of one rank.
-  std::string mesh() const;
+  static AxisSizes of(const Mesh &mesh);
+  /// In the order that has what is exchanged most innermost. No axes: one rank.
+  Mesh mesh() const;
   int64_t ranks() const { return pp * dp * ep * cp * tp; }
 };
 
@@ -39,16 +39,16 @@ public:
       : model(model), options(options), cluster(cluster), facts(facts) {}
 
   /// How well a microbatch's rows are met: by the sample of as many, or by what lies between those
-  /// of few and of more, which is the same for many choices.
+  /// of few and of more, which is the same for many strategies.
   enum class Rows { met, between };
 
-  /// Nothing where the choice cannot be compiled, with the reason.
-  std::optional<Prediction> estimate(const Choice &choice, Rows rows, std::string &why);
+  /// Nothing where the strategy cannot be compiled, with the reason.
+  std::optional<Prediction> estimate(const Strategy &strategy, Rows rows, std::string &why);
 
   /// The same from two shallow models, of a layer a stage and of two (of eight and ten without
   /// stages), that are lowered whole: what grows with layers is taken to grow evenly, and of stages
   /// what grows with microbatches. Of a model that is no deeper it is what the plan says.
-  std::optional<Prediction> estimateClosely(const Choice &choice, std::string &why);
+  std::optional<Prediction> estimateClosely(const Strategy &strategy, std::string &why);
 
   /// How many samples were lowered.
   int64_t samples() const { return int64_t(sampled.size()); }
@@ -67,10 +67,10 @@ private:
     /// what is not kept.
     double kept = 0, passing = 0;
   };
-  const Sample &sample(const Choice &choice, const AxisSizes &sizes, int64_t count);
+  const Sample &sample(const Strategy &strategy, const AxisSizes &sizes, int64_t count);
   Sample withRows(Sample sample, double rows) const;
-  Sample sampleOf(const Choice &choice, const AxisSizes &sizes, double rowsOfRank, Rows rows);
-  void lower(const Choice &choice, Sample &sample);
+  Sample sampleOf(const Strategy &strategy, const AxisSizes &sizes, double rowsOfRank, Rows rows);
+  void lower(const Strategy &strategy, Sample &sample);
   /// The model with so many of its layers.
   mlir::ModuleOp withRounds(int64_t rounds);
 
@@ -79,7 +79,7 @@ private:
   const Cluster &cluster;
   Facts &facts;
   std::map<std::string, Sample> sampled;
-  std::map<std::string, std::string> ratesOf; ///< what layouts are weighed by, by samples' meshes
+  std::map<std::string, MeshRates> ratesOf; ///< what layouts are weighed by, by samples' meshes
   std::map<int64_t, mlir::OwningOpRef<mlir::ModuleOp>> withFewer; ///< by their rounds
 };
 

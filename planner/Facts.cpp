@@ -166,7 +166,7 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
       }
   }
   OwningOpRef<ModuleOp> copy(forward->clone());
-  if (failed(runPass("assign-stages", *copy, {.mesh = stages.text()})))
+  if (failed(runPass("assign-stages", *copy, {.strategy = {.mesh = stages}})))
     return cut;
   std::vector<StageShare> parts(static_cast<size_t>(count));
   double work = 0, parameters = 0;

@@ -1,4 +1,4 @@
-//===- Lower.cpp - A choice as the compiler would carry it out --------------===//
+//===- Lower.cpp - A strategy as the compiler carries it out ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,20 +18,6 @@
 using namespace mlir;
 
 namespace weir::planner {
-
-void apply(const Choice &choice, PipelineOptions &options) {
-  options.mesh = choice.mesh;
-  options.zero = choice.zero;
-  options.microbatches = choice.microbatches;
-  if (!choice.schedule.empty())
-    options.schedule = choice.schedule;
-  options.sequenceParallel = choice.sequenceParallel;
-  options.contextParallel = choice.contextParallel;
-  options.offload.variables = choice.offload;
-  options.rates = choice.rates;
-  if (auto link = Link::parse(choice.link))
-    options.link = *link;
-}
 
 static RankMemory memoryOf(ModuleOp plan, const Target &target, int64_t threads) {
   RankMemory memory;
@@ -118,24 +104,24 @@ static auto listenFor(std::string &why) {
   };
 }
 
-bool Lowering::takesMesh(const std::string &mesh, std::string &why) {
+bool Lowering::takesMesh(const Mesh &mesh, std::string &why) {
   PipelineOptions changed = options;
-  changed.mesh = mesh;
+  changed.strategy.mesh = mesh;
   ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
   OwningOpRef<ModuleOp> module(model.clone());
   return succeeded(runPhases(*module, changed, "layouts"));
 }
 
-std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firstAlone,
+std::optional<Lowering::Plans> Lowering::plansOf(const Strategy &strategy, bool firstAlone,
                                                  int64_t sampled, std::string &why) {
   PipelineOptions changed = options;
-  apply(choice, changed);
+  changed.strategy = strategy;
   ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
   OwningOpRef<ModuleOp> module(model.clone());
-  if (!markRecomputed(*module, choice.recompute, why))
+  if (!markRecomputed(*module, strategy.recompute, why))
     return std::nullopt;
-  Plans plans{{}, {{0}, {0}}, std::get<Mesh>(Mesh::parse(changed.mesh)), changed.threads};
-  if (changed.mesh.empty()) {
+  Plans plans{{}, {{0}, {0}}, strategy.mesh, strategy.threads};
+  if (!strategy.hasMesh()) {
     if (failed(runPhases(*module, changed, "plan")))
       return std::nullopt;
     plans.modules.push_back(std::move(module));
@@ -153,7 +139,7 @@ std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firs
   changed.alike = ranks.size() == 1;
   if (firstAlone)
     ranks.resize(1);
-  auto made = planRanks(*module, plans.mesh, ranks, changed);
+  auto made = planRanks(*module, ranks, changed);
   if (failed(made))
     return std::nullopt;
   plans.modules = std::move(*made);
@@ -177,9 +163,9 @@ void Prediction::sumUpMemory(const Cluster &cluster) {
   }
 }
 
-std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &why,
+std::optional<Prediction> Lowering::predict(const Strategy &strategy, std::string &why,
                                             int64_t sampled) {
-  std::optional<Plans> plans = plansOf(choice, false, sampled, why);
+  std::optional<Plans> plans = plansOf(strategy, false, sampled, why);
   if (!plans)
     return std::nullopt;
   Prediction prediction;
@@ -197,7 +183,8 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
   }
   prediction.sumUpMemory(cluster);
   auto actionsOf = [&](int64_t rank) {
-    ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision), options.overlap);
+    ClusterPrices prices(cluster, plans->mesh, rank, nameOf(*strategy.precision),
+                         *strategy.overlap);
     plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);
     return Timing(prices).timed(step.getBody().front());
   };
@@ -222,11 +209,11 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
   return prediction;
 }
 
-std::optional<Lowering::Parts> Lowering::parts(const Choice &choice, std::string &why) {
-  std::optional<Plans> plans = plansOf(choice, true, 0, why);
+std::optional<Lowering::Parts> Lowering::parts(const Strategy &strategy, std::string &why) {
+  std::optional<Plans> plans = plansOf(strategy, true, 0, why);
   if (!plans)
     return std::nullopt;
-  ClusterPrices prices(cluster, plans->mesh, 0, nameOf(options.precision), options.overlap);
+  ClusterPrices prices(cluster, plans->mesh, 0, nameOf(*strategy.precision), *strategy.overlap);
   std::vector<TimedAction> actions =
       Timing(prices).timed(stepOf(*plans->modules.front()).getBody().front());
   Parts parts{.memory = memoryOf(*plans->modules.front(), *options.target, plans->threads)};

@@ -1,11 +1,11 @@
-//===- Lower.h - A choice as the compiler would carry it out ----------------===//
+//===- Lower.h - A strategy as the compiler carries it out ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A choice is compiled up to its plan, without code, and the plan's actions are followed by the
+// A strategy is compiled up to its plan, without code, and the plan's actions are followed by the
 // clock of a described cluster: what it takes in memory is what it will take, to the byte.
 //
 //===----------------------------------------------------------------------===//
@@ -15,8 +15,8 @@
 
 #include "ir/weir/RankPrograms.h"
 #include "passes/Pipeline.h"
-#include "planner/Choice.h"
 #include "planner/machines/Cluster.h"
+#include "strategy/Strategy.h"
 
 namespace weir::planner {
 
@@ -54,22 +54,20 @@ struct Prediction {
   void sumUpMemory(const Cluster &cluster);
 };
 
-/// Sets what the choice says.
-void apply(const Choice &choice, PipelineOptions &options);
-
 class Lowering {
 public:
   /// `model` is as the frontend makes it, stays so, and outlives this, as does `cluster`. `options`
-  /// has what no choice says: the target, precision and threads.
+  /// has what no strategy says: the target.
   Lowering(mlir::ModuleOp model, PipelineOptions options, const Cluster &cluster)
       : model(model), options(std::move(options)), cluster(cluster) {}
 
   /// Nothing where it cannot be compiled; `why` is the first error then, as it is said of a model.
   /// Of stages that compute only so many of the step's microbatches, unless 0.
-  std::optional<Prediction> predict(const Choice &choice, std::string &why, int64_t sampled = 0);
+  std::optional<Prediction> predict(const Strategy &strategy, std::string &why,
+                                    int64_t sampled = 0);
 
   /// Whether the step can be cut over the mesh at all, else why not.
-  bool takesMesh(const std::string &mesh, std::string &why);
+  bool takesMesh(const Mesh &mesh, std::string &why);
 
   /// Of a step on a mesh without stages: seconds of a microbatch and of what is done once, of rank
   /// 0. Of a step that is one microbatch all is its body.
@@ -78,16 +76,16 @@ public:
     double outside = 0;
     RankMemory memory = {};
   };
-  std::optional<Parts> parts(const Choice &choice, std::string &why);
+  std::optional<Parts> parts(const Strategy &strategy, std::string &why);
 
 private:
   struct Plans {
     std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
     RankPrograms programs;
     Mesh mesh;
-    int64_t threads = 1;
+    int64_t threads = 1; ///< of a rank
   };
-  std::optional<Plans> plansOf(const Choice &choice, bool firstAlone, int64_t sampled,
+  std::optional<Plans> plansOf(const Strategy &strategy, bool firstAlone, int64_t sampled,
                                std::string &why);
 
   mlir::ModuleOp model;

@@ -126,4 +126,8 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
   return rates;
 }
 
+MeshRates ratesToPlanFor(const Cluster &cluster, const Mesh &mesh, Precision multiplied) {
+  return *MeshRates::parse(ratesOn(cluster, mesh, nameOf(multiplied)).text());
+}
+
 } // namespace weir::planner

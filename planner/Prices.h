@@ -43,6 +43,9 @@ private:
 /// What ways to cut a program over the mesh are weighed by: the slowest of its ranks' devices, and
 /// what joins the members of each axis. `multiplied` is what products multiply.
 MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view multiplied);
+/// The same as a plan file writes them, so that a program is sharded alike where only the file is
+/// known.
+MeshRates ratesToPlanFor(const Cluster &cluster, const Mesh &mesh, Precision multiplied);
 
 } // namespace weir::planner
 

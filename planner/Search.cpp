@@ -9,6 +9,7 @@
 #include "planner/Prices.h"
 #include "planner/Shares.h"
 #include "runtime/base/Text.h"
+#include "strategy/Fields.h"
 #include <set>
 
 using namespace mlir;
@@ -27,6 +28,7 @@ public:
   Search(ModuleOp model, const PipelineOptions &options, const Cluster &cluster, Facts &facts,
          const Allowed &allowed)
       : model(model), options(options), cluster(cluster), facts(facts), allowed(allowed),
+        asked(options.strategy), others(strategy::withoutPlan(asked)),
         estimator(model, options, cluster, facts) {}
 
   SearchResult run() {
@@ -59,7 +61,9 @@ private:
     (axis == expertAxis ? two.ep : axis == contextAxis ? two.cp : two.tp) = 2;
     // Of a deep model one layer says it.
     OwningOpRef<ModuleOp> step = shrunk(model, facts.repeats, 1);
-    Lowering lowering(*step, options, cluster);
+    PipelineOptions rest = options;
+    rest.strategy = others;
+    Lowering lowering(*step, rest, cluster);
     if (!lowering.takesMesh(two.mesh(), why)) {
       result.reasons[std::string(axis)] = why;
       found->second = false;
@@ -69,8 +73,8 @@ private:
 
   /// Those of pp, dp and tp, with every ep and cp where there are few.
   std::vector<AxisSizes> meshes() {
-    if (!allowed.mesh.empty())
-      return {AxisSizes::of(allowed.mesh)};
+    if (asked.hasMesh())
+      return {AxisSizes::of(asked.mesh)};
     std::vector<AxisSizes> all;
     int64_t devices = cluster.devices();
     constexpr int64_t mostToLeaveOut = 64;
@@ -86,12 +90,12 @@ private:
     };
     // What is exchanged most stays within what is linked best.
     int64_t inner = cluster.levels.size() > 1 ? 2 * cluster.levels.front().devices : devices;
-    int64_t others = devices <= few ? devices : 1;
+    int64_t most = devices <= few ? devices : 1; // of cp and ep
     int64_t layers = facts.repeats.rounds > 1 ? facts.repeats.rounds : devices;
     for (int64_t count : counts)
       for (int64_t tp : sizesOf(tensorAxis, count, inner))
-        for (int64_t cp : sizesOf(contextAxis, count / tp, others))
-          for (int64_t ep : sizesOf(expertAxis, count / tp / cp, others))
+        for (int64_t cp : sizesOf(contextAxis, count / tp, most))
+          for (int64_t ep : sizesOf(expertAxis, count / tp / cp, most))
             for (int64_t pp : sizesOf(stageAxis, count / tp / cp / ep, layers)) {
               int64_t dp = count / tp / cp / ep / pp;
               if (dp == 1 || allows(dataAxis))
@@ -102,13 +106,13 @@ private:
 
   /// Of many devices: the best meshes again, with some of dp as cp or ep, as long as that helps.
   void widen() {
-    if (!allowed.mesh.empty())
+    if (asked.hasMesh())
       return;
     constexpr size_t mostMeshes = 6;
     constexpr int mostRounds = 6;
     std::set<std::string> seen;
     for (const Planned &plan : all)
-      seen.insert(plan.choice.mesh);
+      seen.insert(plan.strategy.mesh.text());
     for (int round = 0; round < mostRounds; ++round) {
       sort();
       std::vector<AxisSizes> next;
@@ -116,14 +120,14 @@ private:
       for (const Planned &plan : all) {
         if (best.size() == mostMeshes)
           break;
-        AxisSizes sizes = AxisSizes::of(plan.choice.mesh);
-        if (!mayFit(plan) || !best.insert(sizes.mesh()).second)
+        AxisSizes sizes = AxisSizes::of(plan.strategy.mesh);
+        if (!mayFit(plan) || !best.insert(sizes.mesh().text()).second)
           continue;
         for (std::string_view axis : {contextAxis, expertAxis}) {
           AxisSizes wider = sizes;
           (axis == contextAxis ? wider.cp : wider.ep) *= 2;
           wider.dp /= 2;
-          if (sizes.dp % 2 == 0 && serves(axis) && seen.insert(wider.mesh()).second)
+          if (sizes.dp % 2 == 0 && serves(axis) && seen.insert(wider.mesh().text()).second)
             next.push_back(wider);
         }
       }
@@ -142,22 +146,22 @@ private:
     coarse = std::move(all);
     all.clear();
     rows = Estimator::Rows::met;
-    size_t refined = 0, withBlocks = 0, others = 0;
+    size_t refined = 0, withBlocks = 0, ofOthers = 0;
     std::set<std::string> meshes;
     for (const Planned &plan : coarse) {
       if (!mayFit(plan))
         continue;
-      bool isNew = meshes.insert(plan.choice.mesh).second;
-      if (refined++ >= mostRefined && (!isNew || others++ >= mostOthers))
+      bool isNew = meshes.insert(plan.strategy.mesh.text()).second;
+      if (refined++ >= mostRefined && (!isNew || ofOthers++ >= mostOthers))
         continue;
-      estimate(plan.choice);
-      if (plan.choice.recompute.empty() || !allowed.recompute.empty() ||
+      estimate(plan.strategy);
+      if (plan.strategy.recompute.empty() || !asked.recompute.empty() ||
           withBlocks++ >= mostWithBlocks)
         continue;
       for (const std::string &pattern : innerBlocks()) {
-        Choice choice = plan.choice;
-        choice.recompute = {pattern};
-        estimate(choice);
+        Strategy strategy = plan.strategy;
+        strategy.recompute = {pattern};
+        estimate(strategy);
       }
     }
     if (all.empty())
@@ -171,8 +175,8 @@ private:
   }
 
   std::vector<int64_t> countsFor(const AxisSizes &sizes) const {
-    if (allowed.microbatches)
-      return {allowed.microbatches};
+    if (asked.microbatches)
+      return {*asked.microbatches};
     std::vector<int64_t> all;
     for (int64_t count : facts.counts)
       if (facts.rows / count >= sizes.dp * sizes.ep)
@@ -192,19 +196,21 @@ private:
 
   std::vector<int64_t> zerosFor(const AxisSizes &sizes, int64_t count) const {
     bool shares = sizes.dp * sizes.ep * sizes.cp > 1;
-    if (allowed.zero >= 0)
-      return shares || allowed.zero == 0 ? std::vector{allowed.zero} : std::vector<int64_t>();
+    if (asked.zero.isGiven())
+      return shares || *asked.zero == 0 ? std::vector{*asked.zero} : std::vector<int64_t>();
     if (!shares)
       return {0};
     return count > 1 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 3};
   }
 
-  std::vector<std::string> schedulesFor(const AxisSizes &sizes) const {
+  std::vector<Setting<PipelineSchedule>> schedulesFor(const AxisSizes &sizes) const {
     if (sizes.pp == 1)
-      return {""};
-    if (!allowed.schedule.empty())
-      return {allowed.schedule};
-    return {"1f1b", "interleaved", "zero-bubble"};
+      return {Strategy().schedule};
+    if (asked.schedule.isGiven())
+      return {asked.schedule};
+    return {PipelineSchedule{PipelineSchedule::one_f_one_b},
+            PipelineSchedule{PipelineSchedule::interleaved, 2},
+            PipelineSchedule{PipelineSchedule::zero_bubble}};
   }
 
   /// Blocks inside of the repeated ones.
@@ -220,8 +226,8 @@ private:
 
   /// What may be computed again: nothing, or all that is repeated.
   std::vector<std::vector<std::string>> recomputations() const {
-    if (!allowed.recompute.empty())
-      return {allowed.recompute};
+    if (!asked.recompute.empty())
+      return {asked.recompute};
     if (facts.marksBlocks || facts.blocks.empty())
       return {{}};
     auto depth = [](const std::string &pattern) { return llvm::count(pattern, '.'); };
@@ -248,104 +254,108 @@ private:
   }
 
   void estimateAll(const AxisSizes &sizes) {
-    if (!allowed.mesh.empty())
-      return estimateAll(sizes, allowed.mesh);
-    for (const std::string &mesh :
-         meshesWithShares(sizes.mesh(), cluster, nameOf(options.precision)))
+    if (asked.hasMesh())
+      return estimateAll(sizes, asked.mesh);
+    for (const Mesh &mesh : meshesWithShares(sizes.mesh(), cluster, nameOf(*asked.precision)))
       estimateAll(sizes, mesh);
   }
 
-  void estimateAll(const AxisSizes &sizes, const std::string &mesh) {
-    const std::string link = linkOf(sizes), rates = ratesOf(mesh);
-    if (allowed.zero > 0 && zerosFor(sizes, 1).empty())
+  void estimateAll(const AxisSizes &sizes, const Mesh &mesh) {
+    if (*asked.zero > 0 && zerosFor(sizes, 1).empty())
       result.reasons.try_emplace(
-          mesh.empty() ? "one device" : "--mesh " + mesh,
-          concat("--zero ", allowed.zero, " cuts over dp, ep and cp: expected a mesh with one"));
+          optionOf(mesh),
+          concat("--zero ", *asked.zero, " cuts over dp, ep and cp: expected a mesh with one"));
+    Strategy strategy = others;
+    strategy.mesh = mesh;
+    if (strategy.hasMesh()) {
+      strategy.link = linkOf(sizes);
+      strategy.rates = ratesToPlanFor(cluster, mesh, *asked.precision);
+    }
     for (int64_t count : countsFor(sizes))
       for (int64_t zero : zerosFor(sizes, count))
         if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
-          for (const std::string &schedule : schedulesFor(sizes))
+          for (const auto &schedule : schedulesFor(sizes))
             for (bool along : {true, false}) {
-              if (along != allowed.sequenceParallel.value_or(along) ||
-                  (!along && !allowed.sequenceParallel && (sizes.tp == 1 || sizes.ranks() > 64)))
+              const bool isGiven = asked.sequenceParallel.isGiven();
+              if (isGiven ? along != *asked.sequenceParallel
+                          : !along && (sizes.tp == 1 || sizes.ranks() > 64))
                 continue;
-              Choice choice{.mesh = mesh,
-                            .zero = zero,
-                            .microbatches = count == facts.recipeCount ? 0 : count,
-                            .schedule = schedule,
-                            .sequenceParallel = along || sizes.tp == 1,
-                            .link = link,
-                            .rates = rates};
-              estimateWithMemory(choice);
+              // What is as by default is left out of a plan.
+              Strategy one = strategy;
+              if (zero)
+                one.zero = zero;
+              if (count != facts.recipeCount)
+                one.microbatches = count;
+              one.schedule = schedule;
+              if (!along && sizes.tp > 1)
+                one.sequenceParallel = false;
+              estimateWithMemory(one);
             }
   }
 
+  static std::string optionOf(const Mesh &mesh) {
+    return mesh.axes.empty() ? "one device" : "--mesh " + mesh.text();
+  }
+
   /// What collectives are ordered for: the links of the outermost axis that gradients cross.
-  std::string linkOf(const AxisSizes &sizes) const {
+  Setting<Link> linkOf(const AxisSizes &sizes) const {
     int64_t span = sizes.ranks() / sizes.pp;
     for (const LinkLevel &level : cluster.levels)
       if (span <= level.devices)
-        return Link{level.bandwidth, level.latency}.text();
-    return "";
-  }
-
-  /// What layouts are weighed by; nothing of one rank.
-  std::string ratesOf(const std::string &mesh) const {
-    return mesh.empty()
-               ? ""
-               : ratesOn(cluster, std::get<Mesh>(Mesh::parse(mesh)), nameOf(options.precision))
-                     .text();
+        return *Link::parse(Link{level.bandwidth, level.latency}.text()); // as a file says it
+    return Strategy().link;
   }
 
   /// With as little computed again, or kept by the host, as lets it fit.
-  void estimateWithMemory(Choice choice) {
+  void estimateWithMemory(Strategy strategy) {
     std::vector<std::vector<std::string>> all = recomputations();
-    choice.recompute = all.front();
-    std::optional<Prediction> plain = estimate(choice);
+    strategy.recompute = all.front();
+    std::optional<Prediction> plain = estimate(strategy);
     if (!plain || plain->fits)
       return;
     bool any = false;
     for (const std::vector<std::string> &patterns : llvm::drop_begin(all)) {
-      choice.recompute = patterns;
-      std::optional<Prediction> again = estimate(choice);
+      strategy.recompute = patterns;
+      std::optional<Prediction> again = estimate(strategy);
       any |= again && again->fits;
     }
-    if (any || sizesOf(choice).pp > 1)
+    if (any || sizesOf(strategy).pp > 1)
       return;
-    choice.recompute = all.back();
-    for (StringRef what : offloads()) {
-      choice.offload = what.str();
-      estimate(choice);
+    strategy.recompute = all.back();
+    for (OffloadedVariables what :
+         {OffloadedVariables::optimizer, OffloadedVariables::parameters}) {
+      strategy.offload = Offload{what};
+      estimate(strategy);
     }
   }
 
-  static AxisSizes sizesOf(const Choice &choice) { return AxisSizes::of(choice.mesh); }
+  static AxisSizes sizesOf(const Strategy &strategy) { return AxisSizes::of(strategy.mesh); }
 
-  std::optional<Prediction> estimate(const Choice &choice) {
+  std::optional<Prediction> estimate(const Strategy &strategy) {
     std::string why;
-    std::optional<Prediction> prediction = estimator.estimate(choice, rows, why);
+    std::optional<Prediction> prediction = estimator.estimate(strategy, rows, why);
     ++result.examined;
     if (!prediction) {
-      result.reasons.try_emplace(choice.mesh.empty() ? "one device" : "--mesh " + choice.mesh, why);
+      result.reasons.try_emplace(optionOf(strategy.mesh), why);
       return std::nullopt;
     }
     if (allowed.tell)
       allowed.tell(estimator.samples());
-    all.push_back({choice, *prediction});
+    all.push_back({strategy, *prediction});
     return prediction;
   }
 
   void predictGiven() {
     Lowering lowering(model, options, cluster);
     for (size_t number = 0; number < allowed.given.size(); ++number) {
-      const Choice &choice = allowed.given[number];
+      const Strategy &strategy = allowed.given[number];
       bool lowers = int64_t(number) < allowed.lowered;
       std::string why;
       std::optional<Prediction> prediction =
-          lowers ? lowering.predict(choice, why) : estimator.estimateClosely(choice, why);
+          lowers ? lowering.predict(strategy, why) : estimator.estimateClosely(strategy, why);
       if (prediction) {
         ++(prediction->isLowered ? result.lowered : result.examined);
-        result.best.push_back({choice, *prediction, int64_t(number)});
+        result.best.push_back({strategy, *prediction, int64_t(number)});
       } else {
         result.unpredicted.emplace_back(int64_t(number), why);
       }
@@ -359,7 +369,7 @@ private:
   void findBound() {
     double rate = 0;
     for (const DeviceGroup &group : cluster.groups) {
-      rate += double(group.count) * group.device.rateOf(std::string(nameOf(options.precision)));
+      rate += double(group.count) * group.device.rateOf(nameOf(*asked.precision));
     }
     result.bound = facts.flops / rate;
   }
@@ -380,7 +390,7 @@ private:
     std::vector<const Planned *> first, then;
     for (const Planned &plan : all)
       if (mayFit(plan))
-        (ofMesh[plan.choice.mesh]++ < mostOfMesh ? first : then).push_back(&plan);
+        (ofMesh[plan.strategy.mesh.text()]++ < mostOfMesh ? first : then).push_back(&plan);
     llvm::append_range(first, then);
     Lowering lowering(model, options, cluster);
     for (const Planned *plan : first) {
@@ -389,14 +399,14 @@ private:
       if (result.lowered >= allowed.lowered * (result.best.empty() ? patience : 1))
         break;
       std::string why;
-      std::optional<Prediction> exact = lowering.predict(plan->choice, why);
+      std::optional<Prediction> exact = lowering.predict(plan->strategy, why);
       ++result.lowered;
       if (allowed.tell)
         allowed.tell(estimator.samples() + result.lowered);
       if (exact && exact->fits)
-        result.best.push_back({plan->choice, *exact});
+        result.best.push_back({plan->strategy, *exact});
       else if (!exact)
-        result.reasons.try_emplace("--mesh " + plan->choice.mesh, why);
+        result.reasons.try_emplace("--mesh " + plan->strategy.mesh.text(), why);
     }
     if (allowed.lowered == 0)
       for (const Planned *plan : first)
@@ -419,7 +429,7 @@ private:
     Lowering lowering(model, options, cluster);
     for (Planned &plan : llvm::MutableArrayRef(smallest).take_front(size_t(allowed.lowered))) {
       std::string why;
-      std::optional<Prediction> exact = lowering.predict(plan.choice, why);
+      std::optional<Prediction> exact = lowering.predict(plan.strategy, why);
       ++result.lowered;
       if (allowed.tell)
         allowed.tell(estimator.samples() + result.lowered);
@@ -445,6 +455,8 @@ private:
   const Cluster &cluster;
   Facts &facts;
   const Allowed &allowed;
+  const Strategy &asked; ///< what is given is not searched for
+  const Strategy others; ///< `asked`, without what is searched for
   Estimator estimator;
   Estimator::Rows rows = Estimator::Rows::between;
   SearchResult result;

@@ -21,7 +21,7 @@
 namespace weir::planner {
 
 struct Planned {
-  Choice choice;
+  Strategy strategy;
   Prediction prediction;
   int64_t given = -1; ///< which of Allowed::given it is
 };
@@ -29,17 +29,11 @@ struct Planned {
 /// What a search leaves to whoever asks.
 struct Allowed {
   std::vector<std::string> axes = {"pp", "dp", "ep", "cp", "tp"};
-  std::string mesh = "";                     ///< this one alone; "": any
-  int64_t zero = -1;                         ///< this alone; -1: any
-  int64_t microbatches = 0;                  ///< as many; 0: any
-  std::string schedule = "";                 ///< this alone; "": any
-  std::optional<bool> sequenceParallel = {}; ///< so alone; nothing: either
-  std::vector<std::string> recompute = {};   ///< these; none: any
-  bool fewer = true;                         ///< of the devices, where that is faster
-  int64_t lowered = 32;                      ///< plans at most
+  bool fewer = true;    ///< of the devices, where that is faster
+  int64_t lowered = 32; ///< plans at most
   /// These alone, and nothing is searched: the first `lowered` of them are lowered, the others
   /// estimated. What does not fit is listed too.
-  std::vector<Choice> given = {};
+  std::vector<Strategy> given = {};
   /// Is told of each sample and each plan that is lowered: long work shows progress.
   std::function<void(int64_t done)> tell = nullptr;
 };
@@ -55,6 +49,7 @@ struct SearchResult {
   std::optional<Planned> smallest = {}; ///< what takes least memory, where nothing fits
 };
 
+/// Of the strategy of `options`, what is given stays so, and the rest is searched for.
 SearchResult search(mlir::ModuleOp model, const PipelineOptions &options, const Cluster &cluster,
                     Facts &facts, const Allowed &allowed);
 

@@ -40,12 +40,11 @@ static Mesh::Axis balanced(const Mesh &mesh, unsigned axis, const Cluster &clust
   return cut;
 }
 
-std::vector<std::string> meshesWithShares(const std::string &text, const Cluster &cluster,
-                                          std::string_view multiplied) {
-  std::vector<std::string> all = {text};
+std::vector<Mesh> meshesWithShares(const Mesh &mesh, const Cluster &cluster,
+                                   std::string_view multiplied) {
+  std::vector<Mesh> all = {mesh};
   if (cluster.groups.size() == 1)
     return all;
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(text));
   std::vector<Mesh> some = {mesh};
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
     // Ranks whose rows or parameters are one more or less than others' have programs of their own.
@@ -59,8 +58,8 @@ std::vector<std::string> meshesWithShares(const std::string &text, const Cluster
       }
   }
   for (const Mesh &one : some)
-    if (std::string name = one.text(); std::ranges::find(all, name) == all.end())
-      all.push_back(std::move(name));
+    if (std::ranges::find(all, one) == all.end())
+      all.push_back(one);
   return all;
 }
 

@@ -18,8 +18,8 @@ namespace weir::planner {
 /// that are as far are taken to be as fast as the slowest of them. Of many ranks rows are shared
 /// equally. `multiplied` is what products
 /// multiply.
-std::vector<std::string> meshesWithShares(const std::string &mesh, const Cluster &cluster,
-                                          std::string_view multiplied);
+std::vector<Mesh> meshesWithShares(const Mesh &mesh, const Cluster &cluster,
+                                   std::string_view multiplied);
 
 /// How long the slowest rank of each stage computes, in their order, where that is 1 for the
 /// largest share of rows on the slowest of the first devices: of as many as tp, cp and ep have

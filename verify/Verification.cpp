@@ -43,7 +43,7 @@ LogicalResult Verification::cut() {
 }
 
 LogicalResult Verification::run(StringRef pass) {
-  bool cuts = pass == "partition" && !options.mesh.empty();
+  bool cuts = pass == "partition" && options.strategy.hasMesh();
   if (cuts && failed(cut()))
     return failure();
   for (auto [i, program] : llvm::enumerate(programs())) {

@@ -25,20 +25,9 @@ struct Verification {
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
         pipeline{.target = makeTarget(options.target),
-                 .precision = options.precision,
-                 .master = options.master,
-                 .lossScale = options.lossScale,
-                 .memory = options.memory,
-                 .threads = options.threads,
-                 .offload = options.offload,
-                 .mesh = options.mesh,
-                 .zero = options.zero,
-                 .schedule = options.schedule,
-                 .sequenceParallel = options.sequenceParallel,
-                 .contextParallel = options.contextParallel,
-                 .lowGradients = options.lowGradients,
+                 .strategy = options.strategy,
                  .dumpKernels = tampering()},
-        mesh(std::get<Mesh>(Mesh::parse(options.mesh))) {}
+        mesh(options.strategy.mesh) {}
 
   mlir::ModuleOp module; ///< whole, also where it has been cut
   const VerifyOptions &options;
@@ -48,7 +37,7 @@ struct Verification {
   VerifyReport found;
 
   /// Of a mesh, behind weir-partition: the programs of its ranks, and who runs which.
-  const Mesh mesh;
+  const Mesh &mesh;
   RankPrograms ranks;
   bool isCut() const { return !parts.empty(); }
   /// What passes change now: the module, or the ranks' programs.

@@ -7,6 +7,7 @@
 
 #include "verify/Verify.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/Strategy.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -28,9 +29,10 @@ FailureOr<VerifyReport> verifyProgram(ModuleOp module, const VerifyOptions &opti
   // Differences are of a loss that is computed where its gradient is, and of what is differentiated
   // of it; and what is looked at are the outputs and variables that there are from here on.
   PassManager preparation(module.getContext());
-  preparation.addPass(createCutMicrobatches({options.microbatches}));
+  setStrategy(module, options.strategy);
+  preparation.addPass(createCutMicrobatches());
   preparation.addNestedPass<func::FuncOp>(createAccumulateGradients());
-  preparation.addPass(createScaleLoss({nameOf(options.lossScale)}));
+  preparation.addPass(createScaleLoss());
   if (failed(preparation.run(module)))
     return failure();
   Verification verification(module, options);

@@ -29,23 +29,11 @@
 namespace weir {
 
 struct VerifyOptions {
-  std::string target;                   ///< one that makeTarget() takes (codegen/targets)
-  Precision precision = Precision::f32; ///< what the program's products multiply
-  Element master = Element::f32;        ///< what its parameters are kept in
-  LossScale lossScale = {};             ///< what its gradients are computed with
-  int64_t microbatches = 0;             ///< that its step is cut into first; 0: the recipe's
-  int64_t threads = 1;                  ///< that `memory` is for, of a CPU
-  Offloaded offload = {};               ///< PipelineOptions::offload
-  int64_t memory = 0;                   ///< PipelineOptions::memory
-  std::string mesh;                     ///< PipelineOptions::mesh
-  int64_t zero = 0;                     ///< PipelineOptions::zero
-  bool sequenceParallel = true;         ///< PipelineOptions::sequenceParallel
-  std::string contextParallel;          ///< PipelineOptions::contextParallel
-  std::string schedule = "1f1b";        ///< PipelineOptions::schedule
-  bool lowGradients = false;            ///< PipelineOptions::lowGradients, of one device
-  std::string device;                   ///< DeviceOptions::kind
-  unsigned seed = 1;                    ///< of the random numbers the program is run on
-  FeedInputs inputs;                    ///< what it is run on instead, where set
+  std::string target; ///< one that makeTarget() takes (codegen/targets)
+  Strategy strategy;  ///< PipelineOptions::strategy
+  std::string device; ///< DeviceOptions::kind
+  unsigned seed = 1;  ///< of the random numbers the program is run on
+  FeedInputs inputs;  ///< what it is run on instead, where set
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.

@@ -28,6 +28,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "strategy/Strategy.h"
 
 namespace weir {
 
@@ -211,6 +212,11 @@ mlir::OpFoldResult foldPointwise(Pointwise op, llvm::ArrayRef<mlir::Attribute> o
 mlir::Value elementwiseElement(Pointwise op, mlir::OpBuilder &builder, mlir::ValueRange indices,
                                ElementOf operand);
 ShardRule elementwiseShardRule(mlir::Operation *op);
+} // namespace weir
+
+namespace weir {
+/// What StrategyAttr is unique by.
+llvm::hash_code hash_value(const Strategy &strategy);
 } // namespace weir
 
 #define GET_ATTRDEF_CLASSES

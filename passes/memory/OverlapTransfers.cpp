@@ -14,6 +14,7 @@
 
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/Queues.h"
+#include "ir/weir/Strategy.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
@@ -256,11 +257,7 @@ void Overlap::emit() {
 struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
   OverlapTransfers() = default;
   explicit OverlapTransfers(OverlapTransfersOptions options) : OverlapTransfersBase(options) {}
-  OverlapTransfers(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads)
-      : made(std::move(target)) {
-    budget = bytes;
-    threads = ofThreads;
-  }
+  explicit OverlapTransfers(std::shared_ptr<Target> target) : made(std::move(target)) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     OverlapTransfersBase::getDependentDialects(registry);
@@ -270,7 +267,8 @@ struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    int64_t room = roomIn(getOperation(), *made, budget, threads);
+    const Strategy &strategy = strategyOf(getOperation());
+    int64_t room = roomIn(getOperation(), *made, strategy.memory.value_or(0), strategy.threads);
     for (auto entry : llvm::to_vector(getOperation().getOps<plan::EntryOp>()))
       overlap(entry, room);
   }
@@ -309,7 +307,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createOverlapTransfers(std::shared_ptr<Target> target, int64_t bytes,
-                                                   int64_t threads) {
-  return std::make_unique<OverlapTransfers>(std::move(target), bytes, threads);
+std::unique_ptr<Pass> weir::createOverlapTransfers(std::shared_ptr<Target> target) {
+  return std::make_unique<OverlapTransfers>(std::move(target));
 }

@@ -14,6 +14,7 @@
 
 #include "ir/weir/program/Offload.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
@@ -145,15 +146,10 @@ private:
   llvm::StringMap<SmallVector<FetchOp>> fetches; ///< by variable
 };
 
-struct Offload : weir::impl::OffloadBase<Offload> {
-  using OffloadBase::OffloadBase;
-
+struct OffloadVariables : weir::impl::OffloadBase<OffloadVariables> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!what.empty() && !llvm::is_contained(offloads(), what)) {
-      module.emitError() << "unknown choice of what is offloaded: " << what;
-      return signalPassFailure();
-    }
+    what = strategyOf(module).offload->variables;
     for (auto variable : module.getOps<VariableOp>())
       if (mayGo(variable))
         variable.setHost(true);
@@ -168,16 +164,13 @@ private:
   bool mayGo(VariableOp variable) {
     if (variable.getHost())
       return true;
-    if (what.empty() || storageBytes(variable.getType()) < smallestOffloaded)
+    if (what == OffloadedVariables::none || storageBytes(variable.getType()) < smallestOffloaded)
       return false;
     return variable.getRole() == Role::optimizer ||
-           (what == offloads().back() && variable.getRole() == Role::parameter);
+           (what == OffloadedVariables::parameters && variable.getRole() == Role::parameter);
   }
+
+  OffloadedVariables what = OffloadedVariables::none;
 };
 
 } // namespace
-
-llvm::ArrayRef<llvm::StringRef> weir::offloads() {
-  static constexpr llvm::StringRef all[] = {"optimizer", "parameters"};
-  return all;
-}

@@ -14,6 +14,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Stages.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
@@ -315,18 +316,15 @@ private:
 };
 
 struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
-  using Base::Base;
-
   void runOnOperation() override {
-    const std::string text = mesh;
-    const std::optional<Schedule> found = findSchedule(std::string(schedule));
-    const int64_t chunks = found ? found->chunks : 1; // weir-split-stages refuses it
-    const int64_t ranks = stagesOf(text), stages = ranks * chunks;
+    const Strategy &strategy = strategyOf(getOperation());
+    const int64_t chunks = strategy.schedule->chunks;
+    const int64_t ranks = strategy.stages(), stages = ranks * chunks;
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (ranks == 1 || !step)
       return;
-    const Mesh whole = std::get<Mesh>(Mesh::parse(text)); // else there is one stage
-    const Mesh::Axis &pipe = whole.axes[size_t(whole.find(stageAxis))];
+    const Mesh &mesh = strategy.mesh;
+    const Mesh::Axis &pipe = mesh.axes[size_t(mesh.find(stageAxis))];
     if (chunks > 1 &&
         !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
       emitError(step.getLoc())

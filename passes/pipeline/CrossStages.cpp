@@ -14,6 +14,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Stages.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -357,22 +358,15 @@ private:
 };
 
 struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
-  using Base::Base;
-
   void runOnOperation() override {
-    auto parsed = Mesh::parse(std::string(mesh));
-    const Mesh *all = std::get_if<Mesh>(&parsed);
-    if (!all || stagesOf(*all) == 1)
+    const Strategy &strategy = strategyOf(getOperation());
+    if (strategy.stages() == 1)
       return;
-    auto weighed = MeshRates::parse(std::string(rates));
-    if (!weighed) {
-      getOperation().emitError() << MeshRates::wrong(std::string(rates));
-      return signalPassFailure();
-    }
     // What is deterministic has the bits of a mesh without stages.
-    bool sumsApart = !getOperation()->hasAttr(hostsAttrName);
+    const bool sumsApart = strategy.hosts.axes.empty();
+    const MeshRates rates = strategy.usedRates();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Crosser(getOperation(), *all, *weighed, sumsApart).run(function);
+      Crosser(getOperation(), strategy.mesh, rates, sumsApart).run(function);
   }
 };
 

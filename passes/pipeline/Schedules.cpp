@@ -8,7 +8,6 @@
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -103,43 +102,22 @@ double ofFlush(const Pipe &pipe) {
 double ofZeroBubble(const Pipe &pipe) { return ofFlush(pipe) / 3; }
 
 constexpr Schedule all[] = {
-    {"gpipe", "all microbatches forward, then all backward", false, 1, anything, gpipe, ofFlush},
-    {"1f1b", "one forward and one backward in turn: as few activations as ranks", false, 1,
-     anything, oneEach, ofFlush},
-    {"interleaved", "the same, with two stages, or N, on each rank: half the wait, or a part of N",
-     false, 2, groupsOfRanks, oneEach, ofFlush},
-    {"zero-bubble", "gradients of parameters apart, where ranks would wait", true, 1, anything,
-     zeroBubble, ofZeroBubble},
+    // All microbatches forward, then all backward.
+    {PipelineSchedule::gpipe, false, 1, anything, gpipe, ofFlush},
+    // One forward and one backward in turn: activations of as many microbatches as ranks.
+    {PipelineSchedule::one_f_one_b, false, 1, anything, oneEach, ofFlush},
+    // The same, with several stages on each rank: a part of the wait.
+    {PipelineSchedule::interleaved, false, 2, groupsOfRanks, oneEach, ofFlush},
+    // Gradients of parameters apart, where ranks would wait.
+    {PipelineSchedule::zero_bubble, true, 1, anything, zeroBubble, ofZeroBubble},
 };
 
 } // namespace
 
-std::optional<Schedule> findSchedule(std::string_view name) {
-  const size_t colon = name.find(':');
-  auto found = std::ranges::find(all, name.substr(0, colon), &Schedule::name);
-  if (found == std::end(all))
-    return std::nullopt;
-  Schedule schedule = *found;
-  if (colon == name.npos)
-    return schedule;
-  std::string_view number = name.substr(colon + 1);
-  auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), schedule.chunks);
-  bool isNumber = error == std::errc() && end == number.data() + number.size();
-  if (found->chunks == 1 || !isNumber || schedule.chunks < 2 || schedule.chunks > mostChunks)
-    return std::nullopt;
+Schedule scheduleOf(const PipelineSchedule &asked) {
+  Schedule schedule = *std::ranges::find(all, asked.kind, &Schedule::kind);
+  schedule.chunks = asked.chunks;
   return schedule;
-}
-
-std::string scheduleNames() {
-  std::string names;
-  for (size_t i = 0; i < std::size(all); ++i)
-    names +=
-        concat(i == 0                    ? ""
-               : i + 1 == std::size(all) ? " or "
-                                         : ", ",
-               all[i].name, all[i].chunks > 1 ? concat("[:N] (N from 2 to ", mostChunks, ")") : "");
-  return names;
 }
 
 std::optional<Measured> measure(const Schedule &schedule, const Pipe &pipe, const Costs &costs) {

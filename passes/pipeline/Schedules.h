@@ -14,10 +14,10 @@
 #ifndef WEIR_PASSES_PIPELINE_SCHEDULES_H
 #define WEIR_PASSES_PIPELINE_SCHEDULES_H
 
+#include "strategy/Values.h"
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weir::pipeline {
@@ -38,10 +38,9 @@ struct Pipe {
 };
 
 struct Schedule {
-  std::string_view name;
-  std::string_view what; ///< in words, for --help
-  bool splitsWeights;    ///< gradients of parameters are a part of their own
-  int64_t chunks;        ///< stages that each rank gets; of several, N where the name ends in ":N"
+  PipelineSchedule::Kind kind;
+  bool splitsWeights; ///< gradients of parameters are a part of their own
+  int64_t chunks;     ///< stages that each rank gets
   /// Why it cannot be, with what to do, or "".
   std::string (*check)(const Pipe &pipe);
   std::vector<Slot> (*order)(const Pipe &pipe, int64_t rank);
@@ -49,13 +48,8 @@ struct Schedule {
   double (*bubble)(const Pipe &pipe);
 };
 
-/// Most stages that a rank may be given by a schedule's name: "interleaved:64".
-inline constexpr int64_t mostChunks = 64;
-
-/// Nothing where there is none of that name.
-std::optional<Schedule> findSchedule(std::string_view name);
-/// "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble"
-std::string scheduleNames();
+/// The schedule that a strategy asks for.
+Schedule scheduleOf(const PipelineSchedule &asked);
 
 /// What a table comes to, in units of time: each rank does its next part as soon as what it needs
 /// is there. Nothing where ranks wait for each other.

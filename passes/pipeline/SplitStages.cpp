@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Statistics.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
@@ -180,8 +181,6 @@ private:
 };
 
 struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
-  using Base::Base;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto text = module->getAttrOfType<StringAttr>(meshAttrName);
@@ -191,17 +190,12 @@ struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
     int axis = mesh ? mesh->find(stageAxis) : -1;
     if (axis < 0 || !rank)
       return;
-    const std::optional<Schedule> found = findSchedule(std::string(schedule));
-    if (!found) {
-      module.emitError() << "there is no schedule " << std::string(schedule) << "; expected "
-                         << scheduleNames();
-      return signalPassFailure();
-    }
+    const Schedule schedule = scheduleOf(*strategyOf(module).schedule);
     Here here{mesh->axes[size_t(axis)].size, mesh->coordinate(rank.getInt(), unsigned(axis)),
-              found->chunks};
+              schedule.chunks};
     if (here.ranks < 2)
       return;
-    Splitter splitter(module, here, *found);
+    Splitter splitter(module, here, schedule);
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(splitter.run(function)))
         return signalPassFailure();

@@ -24,6 +24,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Statistics.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -117,14 +118,7 @@ void replaceBehind(Value value, llvm::function_ref<Value()> make,
 }
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
-  using MixedPrecisionBase::MixedPrecisionBase;
-
   void runOnOperation() override {
-    std::optional<Precision> named = precisionNamed(type);
-    if (!named) {
-      getOperation().emitError() << "precision " << type << ": expected " << precisionOptions();
-      return signalPassFailure();
-    }
     auto pins = getOperation().walk([](Operation *op) {
       if (!op->hasAttr(pinAttrName) || pinOf(op))
         return WalkResult::advance();
@@ -134,7 +128,7 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
     });
     if (pins.wasInterrupted())
       return signalPassFailure();
-    precision = *named;
+    precision = *strategyOf(getOperation()).precision;
     bool any = false;
     SmallVector<Choice> choices;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {

@@ -21,6 +21,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/recipe/Recipe.h"
@@ -41,17 +42,8 @@ namespace {
 bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 
 struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
-  using NarrowGradientsBase::NarrowGradientsBase;
-
   void runOnOperation() override {
-    Type low;
-    for (Element element : {Element::f32, Element::bf16, Element::f16})
-      if (type == nameOf(element))
-        low = typeOf(&getContext(), element);
-    if (!low) {
-      getOperation().emitError() << "gradients in " << type << ": expected f32, bf16 or f16";
-      return signalPassFailure();
-    }
+    const Type low = typeOf(&getContext(), strategyOf(getOperation()).gradientReduction());
     llvm::SetVector<Value> sums;
     if (isLow(low))
       getOperation().walk([&](ClipOp clip) {

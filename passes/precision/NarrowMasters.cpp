@@ -25,6 +25,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Variable.h"
@@ -69,16 +70,9 @@ StringRef parameterOf(VariableOp variable) {
 }
 
 struct NarrowMasters : weir::impl::NarrowMastersBase<NarrowMasters> {
-  using NarrowMastersBase::NarrowMastersBase;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<Element> element = masterNamed(type);
-    if (!element) {
-      module.emitError() << "master " << type << ": expected " << masterOptions();
-      return signalPassFailure();
-    }
-    low = typeOf(&getContext(), *element);
+    low = typeOf(&getContext(), *strategyOf(module).master);
     streams.clear();
     masters.clear();
     folded.clear();

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
@@ -171,16 +172,10 @@ private:
 };
 
 struct ScaleLoss : weir::impl::ScaleLossBase<ScaleLoss> {
-  using ScaleLossBase::ScaleLossBase;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<LossScale> asked = lossScaleNamed(scale);
-    if (!asked) {
-      module.emitError() << "loss scale " << scale << ": expected " << lossScaleOptions();
-      return signalPassFailure();
-    }
-    if (!asked->any() || module->hasAttr(lossScaleAttrName))
+    const std::optional<LossScale> asked = strategyOf(module).lossScale;
+    if (!asked || !asked->any() || module->hasAttr(lossScaleAttrName))
       return markAllAnalysesPreserved();
     Builder builder(&getContext());
     module->setAttr(lossScaleAttrName, builder.getStringAttr(nameOf(*asked)));

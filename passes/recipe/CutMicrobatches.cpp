@@ -13,6 +13,7 @@
 
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Yield.h"
@@ -154,20 +155,14 @@ private:
 };
 
 struct CutMicrobatches : weir::impl::CutMicrobatchesBase<CutMicrobatches> {
-  using CutMicrobatchesBase::CutMicrobatchesBase;
-
   void runOnOperation() override {
-    if (count == 0)
+    const std::optional<int64_t> count = strategyOf(getOperation()).microbatches;
+    if (!count)
       return markAllAnalysesPreserved();
-    if (count < 0) {
-      emitError(getOperation().getLoc())
-          << "a step cannot be cut into " << count.getValue() << " microbatches";
-      return signalPassFailure();
-    }
     SmallVector<MicrobatchesOp> all;
     getOperation().walk([&](MicrobatchesOp op) { all.push_back(op); });
     for (MicrobatchesOp op : all)
-      if (static_cast<int64_t>(op.getCount()) != count && failed(Cut(op, count).run()))
+      if (static_cast<int64_t>(op.getCount()) != *count && failed(Cut(op, *count).run()))
         return signalPassFailure();
   }
 };

@@ -18,6 +18,7 @@
 #include "ir/weir/Program.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Offload.h"
@@ -167,13 +168,8 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads, bool mayOffload,
-                MemoryReport *report)
-      : made(std::move(target)), report(report) {
-    budget = bytes;
-    threads = ofThreads;
-    offloads = mayOffload;
-  }
+  Rematerialize(std::shared_ptr<Target> target, MemoryReport *report)
+      : made(std::move(target)), report(report) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     RematerializeBase::getDependentDialects(registry);
@@ -183,6 +179,9 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
+    const Strategy &strategy = strategyOf(getOperation());
+    budget = strategy.memory.value_or(0);
+    threads = strategy.threads;
     FailureOr<Recomputed> blocks = Recomputed::of(getOperation());
     if (failed(blocks))
       return signalPassFailure();
@@ -205,7 +204,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
         ofSections.push_back({function, std::move(*chooser)});
         continue;
       }
-      FailureOr<remat::EntryStep> step = remat::readStep(function, facts, offloads);
+      FailureOr<remat::EntryStep> step =
+          remat::readStep(function, facts, strategy.offload->activations);
       if (failed(step))
         return signalPassFailure();
       remat::mark(*step, *blocks);
@@ -392,12 +392,12 @@ private:
 
   PassTarget made;
   MemoryReport *report = nullptr;
+  int64_t budget = 0, threads = 1; ///< of the module's strategy
 };
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes,
-                                                int64_t threads, bool offloads,
+std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target,
                                                 MemoryReport *report) {
-  return std::make_unique<Rematerialize>(std::move(target), bytes, threads, offloads, report);
+  return std::make_unique<Rematerialize>(std::move(target), report);
 }

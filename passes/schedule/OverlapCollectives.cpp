@@ -19,6 +19,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/Queues.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
@@ -206,25 +207,14 @@ struct OverlapCollectives : weir::impl::OverlapCollectivesBase<OverlapCollective
   OverlapCollectives() = default;
   explicit OverlapCollectives(OverlapCollectivesOptions options)
       : OverlapCollectivesBase(options) {}
-  OverlapCollectives(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads,
-                     const Link &joins)
-      : made(std::move(target)), joins(joins) {
-    budget = bytes;
-    threads = ofThreads;
-  }
+  explicit OverlapCollectives(std::shared_ptr<Target> target) : made(std::move(target)) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     OverlapCollectivesBase::getDependentDialects(registry);
     registerTargetDialects(registry);
   }
 
-  LogicalResult initialize(MLIRContext *context) override {
-    if (!joins)
-      joins = Link::parse(std::string(link));
-    if (!joins)
-      return emitError(UnknownLoc::get(context)) << "link " << link << " is none";
-    return made.make(context, target);
-  }
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -232,9 +222,11 @@ struct OverlapCollectives : weir::impl::OverlapCollectivesBase<OverlapCollective
     if (!text)
       return;
     Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+    const Strategy &strategy = strategyOf(module);
+    link = *strategy.link;
     std::optional<int64_t> most;
-    if (budget)
-      most = roomIn(module, *made, budget, threads);
+    if (strategy.memory)
+      most = roomIn(module, *made, *strategy.memory, strategy.threads);
     for (auto entry : llvm::to_vector(module.getOps<plan::EntryOp>()))
       overlap(entry, mesh, most);
   }
@@ -245,7 +237,7 @@ private:
   }
 
   double secondsOf(plan::EntryOp entry) {
-    TargetPrices prices(*made, *joins);
+    TargetPrices prices(*made, link);
     return planned::secondsOf(Timing(prices).timed(entry.getBody().front()));
   }
 
@@ -261,7 +253,7 @@ private:
     for (int i = 0; i < mostTried; ++i) {
       OpBuilder builder(entry);
       auto trial = cast<plan::EntryOp>(builder.clone(*entry));
-      Overlap(trial, mesh, *made, *joins, freedom).run();
+      Overlap(trial, mesh, *made, link, freedom).run();
       int64_t takes = room ? scratchOf(trial) : 0;
       if (takes <= most && secondsOf(trial) < best) {
         entry.erase();
@@ -277,12 +269,11 @@ private:
   }
 
   PassTarget made;
-  std::optional<Link> joins;
+  Link link; ///< that the module's strategy assumes
 };
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createOverlapCollectives(std::shared_ptr<Target> target, int64_t bytes,
-                                                     int64_t threads, const Link &link) {
-  return std::make_unique<OverlapCollectives>(std::move(target), bytes, threads, link);
+std::unique_ptr<Pass> weir::createOverlapCollectives(std::shared_ptr<Target> target) {
+  return std::make_unique<OverlapCollectives>(std::move(target));
 }

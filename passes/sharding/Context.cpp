@@ -21,7 +21,7 @@ constexpr unsigned heads = 1, positions = 2; ///< dimensions of all that attenti
 class Sequences {
 public:
   Sequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis,
-            StringRef way)
+            std::optional<ContextParallel> way)
       : entry(entry), propagation(propagation), mesh(mesh), axis(axis),
         ranks(mesh.axes[axis].size) {
     int tensor = mesh.find(tensorAxis);
@@ -35,9 +35,9 @@ public:
     });
     entry.walk([&](AttendOp op) { mayGather &= canBeStriped(op); });
     gathers &= mayGather;
-    isAsked = way == "all-to-all";
-    isRing = way == "ring";
-    byHeads = way.empty() ? hasHeads && !gathers : isAsked;
+    isAsked = way == ContextParallel::all_to_all;
+    isRing = way == ContextParallel::ring;
+    byHeads = !way ? hasHeads && !gathers : isAsked;
     hasStripes &= !byHeads;
   }
 
@@ -118,7 +118,7 @@ private:
 } // namespace
 
 LogicalResult cutSequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                           unsigned axis, StringRef way) {
+                           unsigned axis, std::optional<ContextParallel> way) {
   const bool isStep = entry.getSymName() == "step";
   const Mesh::Axis &of = mesh.axes[axis];
   const std::string asked = "--mesh " + of.name + "=" + std::to_string(of.size);

@@ -19,15 +19,18 @@
 #define WEIR_PASSES_SHARDING_CONTEXT_H
 
 #include "passes/sharding/Propagation.h"
+#include "strategy/Values.h"
+#include <optional>
 
 namespace weir::sharding {
 
 /// Gives what attention reads and makes its cut along positions, and pins attention to heads or
-/// queries: `way` is "all-to-all", "gather" or "ring", or "", the first where there are heads
+/// queries: `way` says which; where it is nothing, to heads where there are heads
 /// enough for tp besides, or positions cannot be cut into stripes. Failure, with a diagnostic,
 /// where a step has no attention, or some that cannot be cut so.
 llvm::LogicalResult cutSequences(mlir::func::FuncOp entry, Propagation &propagation,
-                                 const Mesh &mesh, unsigned axis, llvm::StringRef way);
+                                 const Mesh &mesh, unsigned axis,
+                                 std::optional<ContextParallel> way);
 
 } // namespace weir::sharding
 

@@ -12,6 +12,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"
@@ -462,7 +463,9 @@ struct Partition : weir::impl::PartitionBase<Partition> {
       getOperation().emitError() << meshAttrName << ": " << *wrong;
       return signalPassFailure();
     }
-    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says, lowSums).run()))
+    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says,
+                           *strategyOf(getOperation()).lowSums)
+                   .run()))
       signalPassFailure();
   }
 };

@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
@@ -92,7 +93,7 @@ public:
 
   /// What is computed of a batch is computed where its rows are, or its positions. Parameters are
   /// whole there, but for those of experts, and tables of positions.
-  LogicalResult cutBatch(StringRef contextParallel) {
+  LogicalResult cutBatch(std::optional<ContextParallel> contextParallel) {
     if (int axis = cutAlong(expertAxis);
         axis >= 0 && failed(cutExperts(function, propagation, mesh, unsigned(axis))))
       return failure();
@@ -329,22 +330,13 @@ private:
 };
 
 struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
-  using Base::Base;
-
   void runOnOperation() override {
-    auto parsed = Mesh::parse(std::string(mesh));
-    if (auto *wrong = std::get_if<std::string>(&parsed)) {
-      getOperation().emitError() << "--mesh " << std::string(mesh) << ": " << *wrong;
-      return signalPassFailure();
-    }
-    const Mesh &all = std::get<Mesh>(parsed);
+    const Strategy &strategy = strategyOf(getOperation());
+    const Mesh &all = strategy.mesh;
+    const int64_t zero = *strategy.zero;
     if (all.axes.empty())
       return;
-    std::optional<MeshRates> weighed = MeshRates::parse(std::string(rates));
-    if (!weighed) {
-      getOperation().emitError() << MeshRates::wrong(std::string(rates));
-      return signalPassFailure();
-    }
+    const MeshRates rates = strategy.usedRates();
     getOperation()->setAttr(meshAttrName, StringAttr::get(&getContext(), all.text()));
     auto pins = shardPins(getOperation());
     if (failed(pins))
@@ -353,10 +345,10 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       entries.emplace_back(function, all);
-      if (failed(entries.back().cutBatch(std::string(contextParallel))))
+      if (failed(entries.back().cutBatch(strategy.contextParallel)))
         return signalPassFailure();
       if (function.getSymName() == "step" &&
-          failed(entries.back().cutVariables(sequenceParallel, *pins, *weighed, variables)))
+          failed(entries.back().cutVariables(*strategy.sequenceParallel, *pins, rates, variables)))
         return signalPassFailure();
     }
     SmallVector<Placement> placements;

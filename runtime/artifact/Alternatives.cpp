@@ -22,10 +22,10 @@ std::vector<const Program *> alternativesOf(const Program &program) {
   return all;
 }
 
-std::vector<std::string> meshesOf(const Program &program) {
-  std::vector<std::string> meshes;
+std::vector<Mesh> meshesOf(const Program &program) {
+  std::vector<Mesh> meshes;
   for (const Program *one : alternativesOf(program))
-    meshes.push_back(hostsOf(*one).text());
+    meshes.push_back(hostsOf(*one));
   return meshes;
 }
 

@@ -15,7 +15,7 @@
 #define WEIR_RUNTIME_ARTIFACT_ALTERNATIVES_H
 
 #include "runtime/artifact/Artifact_generated.h"
-#include <string>
+#include "runtime/base/Mesh.h"
 #include <vector>
 
 namespace weir::artifact {
@@ -26,8 +26,8 @@ constexpr size_t mostAlternatives = 64;
 /// The program itself, the first, and those for other meshes.
 std::vector<const Program *> alternativesOf(const Program &program);
 
-/// Their processes' meshes, the first first; "" for one device.
-std::vector<std::string> meshesOf(const Program &program);
+/// Their processes' meshes, the first first; without axes for one device.
+std::vector<Mesh> meshesOf(const Program &program);
 
 /// The one for so many processes, or null.
 const Program *programFor(const Program &program, int64_t processes);

@@ -22,6 +22,8 @@ struct Link {
   double bytesPerSecond = 10e9;
   double latency = 20e-6; ///< seconds
 
+  bool operator==(const Link &) const = default;
+
   /// Of a collective in which a rank sends and gets so many bytes.
   double secondsOf(uint64_t sent, uint64_t got) const {
     return latency + double(std::max(sent, got)) / bytesPerSecond;
@@ -39,6 +41,8 @@ struct Link {
 /// takes the longer of both.
 struct Rates {
   double flopsPerSecond = 0, bytesPerSecond = 0;
+
+  bool operator==(const Rates &) const = default;
 
   double secondsOf(double flops, double bytes) const {
     return std::max(flops / flopsPerSecond, bytes / bytesPerSecond);

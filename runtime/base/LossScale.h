@@ -32,6 +32,7 @@ struct LossScale {
   bool dynamic = false;
 
   bool any() const { return start != 0; }
+  bool operator==(const LossScale &) const = default;
 };
 
 /// Of "none", "1" (which is none), "1024", "dynamic" and "dynamic:1024"; nothing of anything else.

@@ -22,6 +22,8 @@ namespace weir {
 /// the same and where each gets its own, and seconds that an exchange takes besides.
 struct AxisRates {
   double gather, exchange, latency;
+
+  bool operator==(const AxisRates &) const = default;
 };
 
 struct MeshRates {
@@ -31,6 +33,8 @@ struct MeshRates {
 
   Rates rank = usual;
   std::map<std::string, AxisRates, std::less<>> axes = {}; ///< of others: `usualLinks`
+
+  bool operator==(const MeshRates &) const = default;
 
   AxisRates along(std::string_view axis) const {
     auto found = axes.find(axis);

@@ -27,16 +27,17 @@ namespace weir {
 namespace {
 
 /// The ranks of the launch are those of one of the meshes.
-void requireMesh(const Launch &launch, const std::vector<std::string> &meshes) {
-  if (meshes.size() == 1 && meshes[0].empty())
+void requireMesh(const Launch &launch, const std::vector<Mesh> &meshes) {
+  if (meshes.size() == 1 && meshes[0].axes.empty())
     refuseLaunch(launch);
   std::string all;
   int64_t ranks = 0;
-  for (const std::string &mesh : meshes) {
-    ranks = std::get<Mesh>(Mesh::parse(mesh)).ranks();
+  for (const Mesh &mesh : meshes) {
+    ranks = mesh.ranks();
     if (ranks == launch.size)
       return;
-    all += concat(all.empty() ? "" : ", ", mesh.empty() ? "one device" : mesh, " (", ranks, ")");
+    all += concat(all.empty() ? "" : ", ", mesh.axes.empty() ? "one device" : mesh.text(), " (",
+                  ranks, ")");
   }
   const std::string said = concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ");
   if (meshes.size() > 1)
@@ -46,7 +47,7 @@ void requireMesh(const Launch &launch, const std::vector<std::string> &meshes) {
                          "a --mesh for ",
                          launch.size, " as well"));
   throw Failure(Exit::usage,
-                concat(said, meshes[0], " is of ", ranks, ranks == 1 ? " rank" : " ranks",
+                concat(said, meshes[0].text(), " is of ", ranks, ranks == 1 ? " rank" : " ranks",
                        ": start as many processes as the mesh has ranks, one each",
                        ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
@@ -121,7 +122,7 @@ bool isFirst(const RunOptions &options) {
   return !options.device.group || options.device.group->rank() == 0;
 }
 
-Exit runTogether(const RunOptions &options, const std::vector<std::string> &meshes,
+Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
                  const std::function<Exit(const RunOptions &)> &body) {
   std::optional<Launch> launch = findLaunch(options.rendezvous);
   if (!launch)

@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_RUN_TOGETHER_H
 
 #include "runtime/base/Error.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/run/RunOptions.h"
 
 namespace weir {
@@ -18,7 +19,7 @@ namespace weir {
 /// fails with ends all. `meshes` are what the programs are for, "" one device. Throws Failure:
 /// Exit::usage where the launch is not of the ranks of one of them, and what `body` throws, with
 /// the rank before it.
-Exit runTogether(const RunOptions &options, const std::vector<std::string> &meshes,
+Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
                  const std::function<Exit(const RunOptions &)> &body);
 
 /// Whether this process reports and writes: it is alone, or rank 0.

@@ -22,7 +22,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     return withRestarts(
         options, [&](const RunOptions &own) { return runTraining(std::move(artifact), own); });
   if (!options.device.group && findLaunch(options.rendezvous)) {
-    std::vector<std::string> meshes = artifact::meshesOf(artifact::verify(artifact));
+    std::vector<Mesh> meshes = artifact::meshesOf(artifact::verify(artifact));
     return runTogether(options, meshes, [&](const RunOptions &own) {
       return runTraining(std::move(artifact), own);
     });

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/report/Say.h"
@@ -26,24 +27,24 @@ int main(int argc, char **argv) try {
   if (argc != 4)
     return 2;
   std::vector<std::byte> artifact = readArtifact(argv[1]);
-  const flatbuffers::String *mesh = artifact::verify(artifact).mesh();
   RunOptions options;
   options.device.threads = 1;
-  Exit exit = runTogether(options, {mesh ? mesh->str() : ""}, [&](const RunOptions &own) {
-    Program program(std::move(artifact), openDevice, {.device = own.device});
-    Ranks ranks{own.device.group, &program.variables()};
-    Disk disk;
-    auto checkpoint = CheckpointStore(argv[2], 1, disk, ranks).loadNewest(say);
-    if (!checkpoint)
-      return Exit::storage;
-    restore(program.variables(), checkpoint->model);
-    restore(program.variables(), checkpoint->state);
-    CheckpointStore store(argv[3], 1, disk, ranks);
-    store.prepare(1);
-    store.save(checkpoint->manifest, storedParameters(program.variables()),
-               storedState(program.variables()));
-    return Exit::ok;
-  });
+  Exit exit = runTogether(
+      options, {artifact::meshOf(artifact::verify(artifact))}, [&](const RunOptions &own) {
+        Program program(std::move(artifact), openDevice, {.device = own.device});
+        Ranks ranks{own.device.group, &program.variables()};
+        Disk disk;
+        auto checkpoint = CheckpointStore(argv[2], 1, disk, ranks).loadNewest(say);
+        if (!checkpoint)
+          return Exit::storage;
+        restore(program.variables(), checkpoint->model);
+        restore(program.variables(), checkpoint->state);
+        CheckpointStore store(argv[3], 1, disk, ranks);
+        store.prepare(1);
+        store.save(checkpoint->manifest, storedParameters(program.variables()),
+                   storedState(program.variables()));
+        return Exit::ok;
+      });
   return static_cast<int>(exit);
 } catch (const Failure &failure) {
   std::fprintf(stderr, "error: %s\n", failure.what());

@@ -166,8 +166,8 @@ train {
             (["--mesh", "pp=2", "--memory", "1GiB", "--offload", "activations"], "--offload activations does not go with --mesh pp=2 yet: leave one of the two out"),
             (["--mesh", "pp=2", "--target", "cuda:sm_90"], "--target cuda does not go with --mesh pp=2 yet: leave one of the two out"),
             (["--mesh", "dp=2", "--schedule", "gpipe"], "--schedule is of the stages of a pipeline: give a --mesh pp=N"),
-            (["--mesh", "pp=2", "--schedule", "interleaved:1"], "there is no schedule interleaved:1: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble"),
-            (["--mesh", "pp=2", "--schedule", "dualpipe"], "there is no schedule dualpipe: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble"),
+            (["--mesh", "pp=2", "--schedule", "interleaved:1"], "--schedule: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble, but found interleaved:1"),
+            (["--mesh", "pp=2", "--schedule", "dualpipe"], "--schedule: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble, but found dualpipe"),
         ):
             with self.subTest(options=options):
                 self.assertIn(words, self.weir("compile", model, *options, "-o", self.folder / "a", status=2).stderr)

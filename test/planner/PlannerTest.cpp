@@ -19,6 +19,7 @@
 #include "planner/Shares.h"
 #include "planner/Shrink.h"
 #include "planner/machines/DevicePrices.h"
+#include "strategy/Fields.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <set>
@@ -29,6 +30,9 @@ using namespace weir::planner;
 namespace {
 
 using Sets = std::map<std::string, std::string>;
+using strategy::parsed;
+
+Mesh meshOf(const std::string &text) { return std::get<Mesh>(Mesh::parse(text)); }
 
 /// A shipped model, and some devices.
 struct Situation {
@@ -42,32 +46,43 @@ struct Situation {
     facts.emplace(*module);
   }
 
-  Prediction lowered(const Choice &choice) {
-    std::string why;
-    std::optional<Prediction> prediction = Lowering(*module, options, cluster).predict(choice, why);
-    EXPECT_TRUE(prediction) << choice.text() << ": " << why;
-    return prediction.value_or(Prediction());
+  /// What is asked for in `options`, with what a plan says.
+  Strategy with(const Strategy &plan) const {
+    Strategy strategy = options.strategy;
+    strategy::copyGiven(strategy, plan);
+    return strategy;
   }
 
-  Prediction estimated(const Choice &choice) {
+  Prediction lowered(const Strategy &plan) {
     std::string why;
     std::optional<Prediction> prediction =
-        Estimator(*module, options, cluster, *facts).estimate(choice, Estimator::Rows::met, why);
-    EXPECT_TRUE(prediction) << choice.text() << ": " << why;
+        Lowering(*module, options, cluster).predict(with(plan), why);
+    EXPECT_TRUE(prediction) << strategy::textOf(plan) << ": " << why;
     return prediction.value_or(Prediction());
   }
 
-  /// The model as the choice has it compiled, up to a phase.
-  mlir::OwningOpRef<mlir::ModuleOp> behind(llvm::StringRef phase, const Choice &choice) {
+  Prediction estimated(const Strategy &plan) {
+    std::string why;
+    std::optional<Prediction> prediction = Estimator(*module, options, cluster, *facts)
+                                               .estimate(with(plan), Estimator::Rows::met, why);
+    EXPECT_TRUE(prediction) << strategy::textOf(plan) << ": " << why;
+    return prediction.value_or(Prediction());
+  }
+
+  /// The model as the plan has it compiled, up to a phase.
+  mlir::OwningOpRef<mlir::ModuleOp> behind(llvm::StringRef phase, const Strategy &plan) {
     PipelineOptions changed = options;
-    apply(choice, changed);
+    changed.strategy = with(plan);
     mlir::OwningOpRef<mlir::ModuleOp> compiled = module->clone();
-    EXPECT_TRUE(mlir::succeeded(runPhases(*compiled, changed, phase))) << choice.text();
+    EXPECT_TRUE(mlir::succeeded(runPhases(*compiled, changed, phase))) << strategy::textOf(plan);
     return compiled;
   }
 
-  SearchResult search(const Allowed &allowed) {
-    return planner::search(*module, options, cluster, *facts, allowed);
+  /// `asked` is not searched for.
+  SearchResult search(const Allowed &allowed, const std::string &asked = "") {
+    PipelineOptions changed = options;
+    changed.strategy = with(parsed(asked));
+    return planner::search(*module, changed, cluster, *facts, allowed);
   }
 
   Cluster cluster;
@@ -116,7 +131,7 @@ TEST(Shrink, KnowsNoLayersWhereNoneAreAlike) {
 TEST(Estimate, OfADeepModelIsThatOfAllItsLayers) {
   Situation gpt("gpt-char", deep, cores(2));
   for (const char *mesh : {"", "tp=2", "cp=2"}) {
-    Choice choice{.mesh = mesh, .microbatches = 4};
+    Strategy choice{.mesh = meshOf(mesh), .microbatches = 4};
     Prediction exact = gpt.lowered(choice), estimate = gpt.estimated(choice);
     EXPECT_NEAR(estimate.seconds / exact.seconds, 1, 0.03) << mesh;
     EXPECT_NEAR(double(estimate.memory.parameters) / double(exact.memory.parameters), 1, 0.01);
@@ -129,7 +144,7 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
   // Each of the most stages has a layer.
   Situation gpt("gpt-char", {{"layers", "12"}, {"width", "64"}, {"batch", "16"}}, cores(4));
   for (const char *schedule : {"1f1b", "interleaved", "interleaved:3", "gpipe"}) {
-    Choice choice{.mesh = "pp=4", .microbatches = 8, .schedule = schedule};
+    Strategy choice = parsed(std::string("mesh=pp=4 microbatches=8 schedule=") + schedule);
     Prediction exact = gpt.lowered(choice), estimate = gpt.estimated(choice);
     EXPECT_NEAR(estimate.seconds / exact.seconds, 1, 0.25) << schedule;
     EXPECT_GT(exact.bubble, 0);
@@ -138,17 +153,17 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
 
 TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
   Situation gpt("gpt-char", {{"layers", "13"}, {"width", "64"}, {"batch", "16"}}, cores(4));
-  const Choice choices[] = {
-      {.mesh = "dp=2,tp=2", .zero = 3, .microbatches = 1, .recompute = {"h.*"}},
-      {.mesh = "dp=4", .zero = 1, .microbatches = 2},
-      {.mesh = "pp=2,dp=2", .zero = 1, .microbatches = 4, .schedule = "1f1b"},
-      {.mesh = "pp=4", .microbatches = 4, .schedule = "zero-bubble", .recompute = {"h.*"}},
-      {.mesh = "pp=2", .microbatches = 16, .schedule = "gpipe"},
-      {.mesh = "pp=2,tp=2", .microbatches = 16, .schedule = "1f1b"},
-      {.mesh = "pp=2", .microbatches = 16, .schedule = "interleaved"},
-      {.mesh = "pp=3:1", .microbatches = 16, .schedule = "1f1b"}};
-  for (const Choice &choice : choices) {
-    bool isSecond = (&choice - choices) % 2;
+  const char *plans[] = {"mesh=dp=2,tp=2 zero=3 microbatches=1 recompute=h.*",
+                         "mesh=dp=4 zero=1 microbatches=2",
+                         "mesh=pp=2,dp=2 zero=1 microbatches=4 schedule=1f1b",
+                         "mesh=pp=4 microbatches=4 schedule=zero-bubble recompute=h.*",
+                         "mesh=pp=2 microbatches=16 schedule=gpipe",
+                         "mesh=pp=2,tp=2 microbatches=16 schedule=1f1b",
+                         "mesh=pp=2 microbatches=16 schedule=interleaved",
+                         "mesh=pp=3:1 microbatches=16 schedule=1f1b"};
+  for (const char *const &plan : plans) {
+    const Strategy choice = parsed(plan);
+    bool isSecond = (&plan - plans) % 2;
     if (isSecond && !std::getenv("WEIR_TEST_ALL"))
       continue;
     std::string why;
@@ -158,8 +173,8 @@ TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
     EXPECT_FALSE(close->isLowered);
     Prediction exact = gpt.lowered(choice);
     EXPECT_NEAR(double(close->memory.device()) / double(exact.memory.device()), 1, 0.03)
-        << choice.text();
-    EXPECT_NEAR(close->seconds / exact.seconds, 1, 0.02) << choice.text();
+        << strategy::textOf(choice);
+    EXPECT_NEAR(close->seconds / exact.seconds, 1, 0.02) << strategy::textOf(choice);
   }
 }
 
@@ -174,9 +189,9 @@ TEST(Facts, KnowWhatAStepChanges) {
 /// A rank that does nothing beside waits for what it sends, in estimates and in plans.
 TEST(Estimate, WithoutOverlapSendsAreWaitedFor) {
   Situation gpt("gpt-char", deep, cores(4, 1e8));
-  Choice choice{.mesh = "pp=4", .microbatches = 8};
+  const Strategy choice = parsed("mesh=pp=4 microbatches=8");
   Prediction beside = gpt.lowered(choice), estimatedBeside = gpt.estimated(choice);
-  gpt.options.overlap = false;
+  gpt.options.strategy.overlap = false;
   EXPECT_GT(gpt.lowered(choice).seconds, beside.seconds);
   EXPECT_GT(gpt.estimated(choice).seconds, estimatedBeside.seconds);
 }
@@ -184,14 +199,14 @@ TEST(Estimate, WithoutOverlapSendsAreWaitedFor) {
 /// Half the bytes of gradients cross, in estimates and in plans.
 TEST(Estimate, LowGradientsAreSentSooner) {
   Situation gpt("gpt-char", deep, cores(4, 1e8));
-  gpt.options.precision = Precision::bf16;
-  for (const Choice &choice : {Choice{.mesh = "dp=4"}, Choice{.mesh = "dp=4", .zero = 1}}) {
-    gpt.options.lowGradients = false;
+  gpt.options.strategy.precision = Precision::bf16;
+  for (const Strategy &choice : {parsed("mesh=dp=4"), parsed("mesh=dp=4 zero=1")}) {
+    gpt.options.strategy.lowGradients = false;
     double lowered = gpt.lowered(choice).exposed, estimated = gpt.estimated(choice).exposed;
-    gpt.options.lowGradients = true;
-    double share = choice.zero == 0 ? 0.5 : 0.75; // parameters are gathered in f32
-    EXPECT_NEAR(gpt.lowered(choice).exposed / lowered, share, 0.1) << choice.zero;
-    EXPECT_NEAR(gpt.estimated(choice).exposed / estimated, share, 0.1) << choice.zero;
+    gpt.options.strategy.lowGradients = true;
+    double share = *choice.zero == 0 ? 0.5 : 0.75; // parameters are gathered in f32
+    EXPECT_NEAR(gpt.lowered(choice).exposed / lowered, share, 0.1) << *choice.zero;
+    EXPECT_NEAR(gpt.estimated(choice).exposed / estimated, share, 0.1) << *choice.zero;
   }
 }
 
@@ -217,7 +232,7 @@ Cluster unequalCores(int slow, double times) {
 
 /// The slowest device of a stage is waited for, whichever rank it is of.
 TEST(Lowering, WaitsForTheSlowestDevice) {
-  Choice choice{.mesh = "dp=2"};
+  const Strategy choice = parsed("mesh=dp=2");
   double alike = Situation("gpt-char", deep, cores(2)).lowered(choice).computing;
   for (int slow : {0, 1}) {
     Prediction unequal = Situation("gpt-char", deep, unequalCores(slow, 10)).lowered(choice);
@@ -233,17 +248,17 @@ TEST(Search, SharesRowsAndLayersByTheSpeedOfDevices) {
       std::string shares = std::string(axis) + (slow ? "=3:1" : "=1:3"),
                   equal = std::string(axis) + "=2";
       SearchResult found =
-          gpt.search({.axes = {axis}, .microbatches = 4, .fewer = false, .lowered = 4});
+          gpt.search({.axes = {axis}, .fewer = false, .lowered = 4}, "microbatches=4");
       ASSERT_FALSE(found.best.empty());
       const Planned &best = found.best.front();
-      EXPECT_EQ(best.choice.mesh, shares);
-      Choice plain = best.choice;
-      plain.mesh = equal;
+      EXPECT_EQ(best.strategy.mesh.text(), shares);
+      Strategy plain = best.strategy;
+      plain.mesh = meshOf(equal);
       EXPECT_LT(best.prediction.seconds, 0.75 * gpt.lowered(plain).seconds) << axis;
       std::string why;
       std::optional<Prediction> estimate =
           Estimator(*gpt.module, gpt.options, gpt.cluster, *gpt.facts)
-              .estimate(best.choice, Estimator::Rows::met, why);
+              .estimate(best.strategy, Estimator::Rows::met, why);
       ASSERT_TRUE(estimate) << why;
       EXPECT_NEAR(estimate->seconds / best.prediction.seconds, 1, 0.25) << axis;
     }
@@ -251,17 +266,21 @@ TEST(Search, SharesRowsAndLayersByTheSpeedOfDevices) {
 }
 
 TEST(Shares, OfEqualDevicesThereAreNone) {
-  EXPECT_EQ(meshesWithShares("pp=2,dp=2", cores(4), "f32"), std::vector<std::string>{"pp=2,dp=2"});
+  auto meshesOf = [](const char *mesh, const Cluster &cluster) {
+    std::vector<std::string> texts;
+    for (const Mesh &one : meshesWithShares(meshOf(mesh), cluster, "f32"))
+      texts.push_back(one.text());
+    return texts;
+  };
+  EXPECT_EQ(meshesOf("pp=2,dp=2", cores(4)), std::vector<std::string>{"pp=2,dp=2"});
   // What is as far along an axis is as fast as its slowest: here both ranks of dp have a slow one.
   Cluster cluster = unequalCores(1, 2);
   for (DeviceGroup &group : cluster.groups)
     group.count = 2;
   cluster.levels.front().devices = 4;
-  EXPECT_EQ(meshesWithShares("pp=2,dp=2", cluster, "f32"),
-            (std::vector<std::string>{"pp=2,dp=2", "pp=2:1,dp=2"}));
-  EXPECT_EQ(meshesWithShares("dp=4", cluster, "f32"),
-            (std::vector<std::string>{"dp=4", "dp=2:2:1:1"}));
-  EXPECT_EQ(meshesWithShares("tp=4", cluster, "f32"), std::vector<std::string>{"tp=4"});
+  EXPECT_EQ(meshesOf("pp=2,dp=2", cluster), (std::vector<std::string>{"pp=2,dp=2", "pp=2:1,dp=2"}));
+  EXPECT_EQ(meshesOf("dp=4", cluster), (std::vector<std::string>{"dp=4", "dp=2:2:1:1"}));
+  EXPECT_EQ(meshesOf("tp=4", cluster), std::vector<std::string>{"tp=4"});
 }
 
 /// Four units, each of which has a tile of 8 x 4 at a time: waves of four.
@@ -283,14 +302,14 @@ TEST(Prices, OfProductsAreWavesOfTiles) {
   EXPECT_DOUBLE_EQ(seconds(16, 8, 10), 4 * (16 * 10 + 8 * 10 + 16 * 8));
 }
 
-TEST(Lowering, SaysWhyAChoiceCannotBe) {
+TEST(Lowering, SaysWhyAPlanCannotBe) {
   Situation mlp("mnist-mlp", {}, cores(2));
   std::string why;
-  EXPECT_FALSE(Lowering(*mlp.module, mlp.options, mlp.cluster).predict({.mesh = "cp=2"}, why));
+  EXPECT_FALSE(Lowering(*mlp.module, mlp.options, mlp.cluster).predict(parsed("mesh=cp=2"), why));
   EXPECT_NE(why.find("attend"), std::string::npos) << why;
   why.clear();
   EXPECT_FALSE(
-      Lowering(*mlp.module, mlp.options, mlp.cluster).predict({.recompute = {"h.*"}}, why));
+      Lowering(*mlp.module, mlp.options, mlp.cluster).predict(parsed("recompute=h.*"), why));
   EXPECT_NE(why.find("no block of the model is h.*"), std::string::npos) << why;
 }
 
@@ -309,7 +328,7 @@ TEST(Search, GivesTheSameAnswerTwice) {
   for (auto &answer : answers) {
     Situation gpt("gpt-char", {{"layers", "6"}, {"width", "64"}, {"batch", "8"}}, cores(2));
     for (const Planned &plan : gpt.search({.axes = {"dp", "tp"}, .lowered = 2}).best)
-      answer.push_back(plan.choice.text());
+      answer.push_back(strategy::planText(plan.strategy));
   }
   EXPECT_FALSE(answers[0].empty());
   EXPECT_EQ(answers[0], answers[1]);
@@ -317,14 +336,13 @@ TEST(Search, GivesTheSameAnswerTwice) {
 
 TEST(Search, KeepsWhatIsAskedFor) {
   Situation gpt("gpt-char", deep, cores(4));
-  SearchResult result =
-      gpt.search({.axes = {"dp", "tp"}, .zero = 1, .microbatches = 2, .lowered = 2});
+  SearchResult result = gpt.search({.axes = {"dp", "tp"}, .lowered = 2}, "zero=1 microbatches=2");
   ASSERT_FALSE(result.best.empty());
   for (const Planned &plan : result.best) {
-    AxisSizes sizes = AxisSizes::of(plan.choice.mesh);
-    EXPECT_EQ(sizes.pp * sizes.cp * sizes.ep, 1) << plan.choice.text();
-    EXPECT_EQ(plan.choice.zero, 1);
-    EXPECT_EQ(plan.choice.microbatches, 2);
+    AxisSizes sizes = AxisSizes::of(plan.strategy.mesh);
+    EXPECT_EQ(sizes.pp * sizes.cp * sizes.ep, 1) << strategy::planText(plan.strategy);
+    EXPECT_EQ(*plan.strategy.zero, 1);
+    EXPECT_EQ(plan.strategy.microbatches, 2);
     EXPECT_TRUE(plan.prediction.isLowered);
   }
 }
@@ -337,7 +355,7 @@ TEST(Search, CutsParametersWhereMemoryIsShort) {
     cluster.groups[0].device.memory = memory;
     Situation gpt("gpt-char", wide, cluster);
     SearchResult result = gpt.search({.axes = {"dp"}, .fewer = false, .lowered = 8});
-    return result.best.empty() ? -1 : result.best.front().choice.zero;
+    return result.best.empty() ? -1 : *result.best.front().strategy.zero;
   };
   EXPECT_EQ(zeroWith(28'000'000, 100e9), 3);
   EXPECT_LT(zeroWith(1'000'000'000, 1e9), 3);
@@ -368,12 +386,13 @@ TEST(Search, CutsLayersAsMegatronDoes) {
   auto linked = [](double bandwidth) {
     return clusterOf("a100-80", 4, {"links", 4, bandwidth, 3e-6});
   };
-  const Allowed tensors{.axes = {"tp"}, .microbatches = 1, .lowered = 2};
+  const Allowed tensors{.axes = {"tp"}, .lowered = 2};
+  const std::string once = "microbatches=1";
   Situation fast("gpt-char", sets, linked(235e9));
-  SearchResult result = fast.search(tensors);
+  SearchResult result = fast.search(tensors, once);
   ASSERT_FALSE(result.best.empty());
-  Choice choice = result.best.front().choice;
-  EXPECT_EQ(choice.mesh, "tp=4");
+  Strategy choice = result.best.front().strategy;
+  EXPECT_EQ(choice.mesh.text(), "tp=4");
   for (bool along : {true, false}) {
     choice.sequenceParallel = along;
     auto cut = fast.behind("layouts", choice);
@@ -395,9 +414,9 @@ TEST(Search, CutsLayersAsMegatronDoes) {
 
   // Links that take longer than what they save leave all whole.
   sets["layers"] = "3";
-  SearchResult slow = Situation("gpt-char", sets, linked(1e9)).search(tensors);
+  SearchResult slow = Situation("gpt-char", sets, linked(1e9)).search(tensors, once);
   ASSERT_FALSE(slow.best.empty());
-  EXPECT_EQ(slow.best.front().choice.mesh, "");
+  EXPECT_EQ(slow.best.front().strategy.mesh.text(), "");
 }
 
 /// Within one mesh, too: where links are faster than memory, what is touched least is best.
@@ -405,9 +424,9 @@ TEST(Lowering, WeighsLayoutsByTheClustersLinks) {
   auto layoutWith = [](double link) {
     Situation gpt("gpt-char", {{"layers", "2"}, {"width", "64"}, {"batch", "12"}},
                   cores(2, link, 0));
-    SearchResult result = gpt.search({.mesh = "tp=2", .microbatches = 1, .lowered = 1});
+    SearchResult result = gpt.search({.lowered = 1}, "mesh=tp=2 microbatches=1");
     EXPECT_FALSE(result.best.empty());
-    return layoutOf(*gpt.behind("layouts", result.best.front().choice), "h.0.attn.c_attn.weight");
+    return layoutOf(*gpt.behind("layouts", result.best.front().strategy), "h.0.attn.c_attn.weight");
   };
   EXPECT_EQ(layoutWith(5e9), "3*4@tp*16 64");
   EXPECT_EQ(layoutWith(10e12), "192 64@tp");
@@ -422,9 +441,7 @@ TEST(Prices, OfAMeshsAxesAreThoseOfItsLinks) {
   cluster.groups[1].count = 1;
   Device &slow = cluster.groups[1].device;
   slow.bandwidth = 1e9, slow.launch = 2e-6, slow.products.rate["f32"] = 7e9;
-  auto ratesOf = [&](const char *mesh) {
-    return ratesOn(cluster, std::get<Mesh>(Mesh::parse(mesh)), "f32");
-  };
+  auto ratesOf = [&](const char *mesh) { return ratesOn(cluster, meshOf(mesh), "f32"); };
   MeshRates rates = ratesOf("pp=1,dp=2,tp=2");
   EXPECT_EQ(rates.rank.flopsPerSecond, 7e9);
   EXPECT_EQ(rates.rank.bytesPerSecond, 1e9);
@@ -450,8 +467,8 @@ TEST(Search, PutsStagesAcrossSlowLinks) {
     Situation gpt("gpt-char", {{"layers", "4"}, {"width", "128"}, {"heads", "4"}, {"batch", "16"}},
                   cluster);
     SearchResult result =
-        gpt.search({.axes = {"pp", "dp"}, .schedule = "1f1b", .fewer = false, .lowered = 4});
-    return result.best.empty() ? 0 : AxisSizes::of(result.best.front().choice.mesh).pp;
+        gpt.search({.axes = {"pp", "dp"}, .fewer = false, .lowered = 4}, "schedule=1f1b");
+    return result.best.empty() ? 0 : AxisSizes::of(result.best.front().strategy.mesh).pp;
   };
   EXPECT_GT(stagesWith(0.05e9), 1);
   EXPECT_EQ(stagesWith(50e9), 1);

@@ -65,8 +65,8 @@ FailureOr<VerifyReport> verified(int microbatches, bool full,
   VerifyOptions options;
   options.target = "cpu";
   options.full = full;
-  options.mesh = mesh;
-  options.zero = zero;
+  options.strategy.mesh = std::get<Mesh>(Mesh::parse(mesh));
+  options.strategy.zero = zero;
   options.tamper = std::move(tamper);
   return verifyProgram(*result.module, options);
 }

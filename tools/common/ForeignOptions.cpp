@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/ForeignOptions.h"
+#include "strategy/Fields.h"
 #include <algorithm>
 #include <cctype>
 
@@ -247,36 +248,13 @@ const ForeignOption *foreignOption(std::string_view name) {
 }
 
 bool isCompileOption(std::string_view name) {
-  constexpr std::string_view names[] = {"--set",
-                                        "--target",
-                                        "--precision",
-                                        "--master",
-                                        "--loss-scale",
-                                        "--memory",
-                                        "--offload",
-                                        "--microbatches",
-                                        "--recompute",
-                                        "--mesh",
-                                        "--zero",
-                                        "--schedule",
-                                        "--sequence-parallel",
-                                        "--context-parallel",
-                                        "--no-overlap",
-                                        "--low-sums",
-                                        "--link",
-                                        "--low-gradients",
-                                        "--rates",
-                                        "--deterministic",
-                                        "--plan",
-                                        "--cluster",
-                                        "--tuning",
-                                        "--dump-ir",
-                                        "--threads",
-                                        "--stop-after",
-                                        "--report",
-                                        "--gradients",
-                                        "--time-passes"};
-  return std::ranges::find(names, name) != std::end(names);
+  constexpr std::string_view names[] = {"--set",    "--target",    "--plan",       "--cluster",
+                                        "--tuning", "--dump-ir",   "--threads",    "--stop-after",
+                                        "--report", "--gradients", "--time-passes"};
+  return std::ranges::find(names, name) != std::end(names) ||
+         std::ranges::any_of(strategy::fields(), [&](const strategy::Field &field) {
+           return field.by != strategy::Field::By::compiler && optionNamed(field) == name;
+         });
 }
 
 } // namespace weir

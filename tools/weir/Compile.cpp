@@ -22,8 +22,6 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
-#include "runtime/base/Hosts.h"
-#include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/CompileReport.h"
@@ -69,7 +67,7 @@ std::string unknownPhase(const std::string &name) {
 /// The bytes that a run of a plan takes.
 int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
   return plan->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt() +
-         reserveOf(*options.target, options.threads, plan).bytes();
+         reserveOf(*options.target, options.strategy.threads, plan).bytes();
 }
 
 /// One compile. Diagnostics of the passes go through `reporter` as long as it lives.
@@ -94,10 +92,10 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, Precisions named, std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, std::vector<std::byte> &output);
   /// What is elaborated, for the one mesh of `options`.
-  Exit compile(const CompileOptions &options, std::shared_ptr<Target> target, Precisions named,
-               LossScale scale, std::vector<std::byte> &output);
+  Exit compile(const CompileOptions &options, std::shared_ptr<Target> target,
+               std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir or --report could not be written.
   void requireWritten() const {
     dump.requireWritten();
@@ -149,34 +147,24 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
-int64_t rankCount(const CompileOptions &options) {
-  return std::get<Mesh>(Mesh::parse(ranksOf(options).mesh)).ranks();
-}
-
-/// Ranks share the threads of a run.
-int64_t threadsOfRank(const CompileOptions &options) {
-  int64_t all = options.threads ? options.threads : cpu::availableCores();
-  return std::max<int64_t>(1, all / rankCount(options));
-}
-
 /// What is offloaded lies in this machine's memory where it is no file.
-FitMemory::Words wordsOf(const CompileOptions &options) {
-  FitMemory::Words words{.hasFolder = !options.offloadFolder.empty(), .ranks = rankCount(options)};
+FitMemory::Words wordsOf(const CompileOptions &options, const Strategy &strategy) {
+  FitMemory::Words words{.hasFolder = !options.offloadFolder.empty(),
+                         .ranks = strategy.mesh.ranks()};
   if (options.memoryIsHere && !options.alsoRuns)
-    words.budget = "--memory " + std::to_string(options.memory) + " ";
+    words.budget = "--memory " + std::to_string(*strategy.memory) + " ";
   return words;
 }
 
-Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
-                          std::vector<std::byte> &output) {
+Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   std::string problem;
-  if (!markRecomputed(*module, options.recompute, problem))
+  if (!markRecomputed(*module, options.strategy.recompute, problem))
     return usage("--recompute: " + problem);
-  std::optional<LossScale> scale =
-      lossScaleFor(options.lossScale, *module, named.precision, problem);
-  if (!scale)
+  CompileOptions settled = options;
+  settled.strategy.lossScale = lossScaleFor(options.strategy, *module, problem);
+  if (!settled.strategy.lossScale)
     return usage(problem);
   {
     TimingScope time = total.nest("digests");
@@ -188,18 +176,16 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     printTo(output);
     return Exit::ok;
   }
-  noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
+  noteWidened(module->getContext(), *target, precisionsOf(*module, *options.strategy.precision));
   if (options.otherMeshes.empty())
-    return compile(options, target, named, *scale, output);
+    return compile(settled, target, output);
   OwningOpRef<ModuleOp> model = std::move(module);
   std::vector<std::vector<std::byte>> artifacts;
-  for (const std::string &mesh : allMeshes(options)) {
-    CompileOptions one = options;
-    one.mesh = mesh;
+  for (const Mesh &mesh : allMeshes(options)) {
+    settled.strategy.mesh = mesh;
     module = model->clone();
-    if (Exit exit = compile(one, target, named, *scale, artifacts.emplace_back());
-        exit != Exit::ok) {
-      llvm::errs() << "note: that is of --mesh " << mesh << "\n";
+    if (Exit exit = compile(settled, target, artifacts.emplace_back()); exit != Exit::ok) {
+      llvm::errs() << "note: that is of --mesh " << mesh.text() << "\n";
       return exit;
     }
   }
@@ -210,31 +196,12 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
 }
 
 Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target> target,
-                          Precisions named, LossScale scale, std::vector<std::byte> &output) {
+                          std::vector<std::byte> &output) {
   MemoryReport memory;
-  RankOptions ranks = ranksOf(options);
-  if (!ranks.hosts.empty())
-    (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
+  const Strategy strategy = strategyFor(options);
   PipelineOptions pipeline{.target = target,
-                           .precision = named.precision,
-                           .master = named.master,
-                           .lossScale = scale,
-                           .microbatches = options.microbatches,
-                           .memoryReport = options.memory ? &memory : nullptr,
-                           .memory = options.memory,
-                           .threads = threadsOfRank(options),
-                           .offload = {options.offload, options.offloadsActivations},
-                           .mesh = ranks.mesh,
-                           .zero = ranks.zero,
-                           .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
-                           .sequenceParallel = options.sequenceParallel,
-                           .contextParallel = options.contextParallel,
-                           .rates = options.rates,
-                           // Ranks of one process exchange once for all of them, in one order.
-                           .overlap = options.overlap && !options.deterministic,
-                           .lowSums = options.lowSums,
-                           .lowGradients = options.lowGradients,
-                           .link = Link::parse(options.link).value_or(Link()),
+                           .strategy = strategy,
+                           .memoryReport = strategy.memory ? &memory : nullptr,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .afterPhase = [&](llvm::StringRef phase,
                                              ModuleOp program) { report.addPhase(phase, program); },
@@ -242,18 +209,19 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .time = &total};
   // What is too large is planned in other ways from the start.
   OwningOpRef<ModuleOp> whole;
-  if (options.memory)
+  if (strategy.memory)
     whole = module->clone();
   FitMemory fit(*whole);
   if (options.choosesOffload)
-    pipeline.offload = fit.leastOffload(pipeline, options.choosesMicrobatches);
+    pipeline.strategy.offload = fit.leastOffload(pipeline, options.choosesMicrobatches);
   if (options.choosesMicrobatches)
-    pipeline.microbatches = fit.bestMicrobatches(pipeline);
+    if (int64_t count = fit.bestMicrobatches(pipeline))
+      pipeline.strategy.microbatches = count;
   auto failedWith = [&](Exit exit) {
     if (target->tuningFailed())
       exit = Exit::usage;
     if (!memory.fits)
-      fit.tellWays(pipeline, wordsOf(options),
+      fit.tellWays(pipeline, wordsOf(options, strategy),
                    [](const std::string &way) { llvm::errs() << "  help: " << way << "\n"; });
     return exit;
   };
@@ -266,9 +234,10 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))
     return failedWith(target->machineFailed() ? Exit::device : reporter.exit());
-  if (int64_t taken = options.memory ? takenBy(*module, pipeline) : 0; taken > options.memory) {
+  if (int64_t taken = strategy.memory ? takenBy(*module, pipeline) : 0;
+      strategy.memory && taken > *strategy.memory) {
     llvm::errs() << "error: the plan takes " << taken
-                 << " bytes, more than was estimated and than --memory " << options.memory
+                 << " bytes, more than was estimated and than --memory " << *strategy.memory
                  << "; give less, for what it exceeds\n";
     return Exit::internal;
   }
@@ -302,33 +271,18 @@ std::string tune(Target &target, const CompileOptions &options) {
 
 } // namespace
 
-std::vector<std::string> allMeshes(const CompileOptions &options) {
-  std::vector<std::string> all = {options.mesh};
+std::vector<Mesh> allMeshes(const CompileOptions &options) {
+  std::vector<Mesh> all = {options.strategy.mesh};
   all.insert(all.end(), options.otherMeshes.begin(), options.otherMeshes.end());
   return all;
 }
 
-RankOptions ranksOf(const CompileOptions &options) {
-  if (!options.deterministic) {
-    // One processor of itself is no mesh. One GPU stays one, over NCCL: it is how that is tried.
-    bool isAlone = std::get<Mesh>(Mesh::parse(options.mesh)).ranks() == 1;
-    return {isAlone && options.target.starts_with("cpu") ? "" : options.mesh, options.zero, ""};
-  }
-  // With as little on each rank as can be, since a device has many. Stages change no bit; experts
-  // and parts of sequences are as many as the mesh says.
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  std::string others;
-  // In one order, however the mesh names them: sums over several axes are made in theirs.
-  for (std::string_view name : {stageAxis, expertAxis, contextAxis})
-    if (int axis = mesh.find(name); axis >= 0 && mesh.axes[size_t(axis)].size > 1)
-      others += concat(name, "=", mesh.axes[size_t(axis)].size, ",");
-  Mesh hosts;
-  for (const Mesh::Axis &axis : mesh.axes)
-    if (axis.name == dataAxis || axis.name == tensorAxis || axis.size > 1)
-      hosts.axes.push_back(axis);
-  return {
-      concat(others, dataAxis, "=", deterministicRanks, ",", tensorAxis, "=", deterministicRanks),
-      3, hosts.axes.empty() ? "dp=1" : hosts.text()};
+Strategy strategyFor(const CompileOptions &options) {
+  Strategy strategy = options.strategy.carriedOut(*options.target);
+  // Ranks share the threads of a run.
+  int64_t all = options.threads ? options.threads : cpu::availableCores();
+  strategy.threads = std::max<int64_t>(1, all / strategy.mesh.ranks());
+  return strategy;
 }
 
 Exit checkModel(const CompileOptions &options) {
@@ -339,12 +293,11 @@ Exit checkModel(const CompileOptions &options) {
 Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output) {
   if (std::string problem = unknownPhase(options.stopAfter); !problem.empty())
     return usage(problem);
-  std::shared_ptr<Target> target = makeTarget(options.target);
+  std::shared_ptr<Target> target = makeTarget(*options.target);
   if (!target)
-    return usage("--target " + options.target + ": expected " + targetOptions());
-  std::string problem;
-  std::optional<Precisions> named = precisionsNamed(options, *target, problem);
-  if (!named)
+    return usage("--target " + *options.target + ": expected " + targetOptions());
+  std::string problem = wrongPrecision(options.strategy, *target);
+  if (!problem.empty())
     return usage(problem);
   FatalErrors ends;
   if (!options.tuning.empty())
@@ -352,7 +305,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
       return usage(problem);
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(std::move(target), *named, output);
+  Exit exit = compilation.compile(std::move(target), output);
   if (exit == Exit::ok)
     compilation.requireWritten();
   return written(exit);

@@ -6,16 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/CompileOptions.h"
-#include "codegen/targets/Targets.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Masters.h"
-#include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include "tools/common/CommandLine.h"
-#include "tools/weir/MeshOptions.h"
-#include "tools/weir/SizeOption.h"
-#include <charconv>
+#include "tools/weir/StrategyOptions.h"
 
 namespace weir {
 
@@ -37,20 +31,6 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 }
 
 namespace {
-
-/// The words of --offload. Where optimizers and parameters are both there, the latter say it.
-void readOffload(const std::vector<std::string> &words, CompileOptions &options) {
-  auto has = [&](const char *word) { return std::ranges::find(words, word) != words.end(); };
-  for (const std::string &word : words)
-    if (std::ranges::count(words, word) > 1)
-      throw CLI::ValidationError("--offload", word + " stands there twice: expected it once");
-  options.choosesOffload = has("auto");
-  if (options.choosesOffload && words.size() > 1)
-    throw CLI::ValidationError("--offload",
-                               "auto stands for whatever has to lie there: expected it alone");
-  options.offloadsActivations = has("activations");
-  options.offload = has("parameters") ? "parameters" : has("optimizer") ? "optimizer" : "";
-}
 
 /// The words after -W: "error", or "no-" and a warning's name.
 void readWarnings(const std::vector<std::string> &words, WarningOptions &options) {
@@ -87,78 +67,14 @@ void readModelOptions(const ModelWords &words, CompileOptions &options) {
   options.colour = colouredErrors();
 }
 
-void addPrecisionOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--precision", options.precision, "Mixed precision: " + precisionOptions())
-      ->group("Target and precision")
-      ->type_name("TYPE")
-      ->capture_default_str()
-      ->each([&options](const std::string &) { options.saysPrecision = true; });
-  app.add_option("--master", options.master,
-                 "Type of parameters and optimizer state: " + masterOptions())
-      ->group("Target and precision")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  app.add_option("--loss-scale", options.lossScale,
-                 "Scale the loss: none, dynamic[:N] or N (default with f16: dynamic)")
-      ->group("Target and precision (more)")
-      ->type_name("SCALE");
-}
-
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--target", options.target,
-                 "CPU level or GPU architecture, such as cpu:x86-64-v3 or cuda:sm_90")
-      ->group("Target and precision")
-      ->type_name("TARGET")
-      ->each([&options](const std::string &) { options.saysTarget = true; });
-  addPrecisionOptions(app, options);
-  app.add_option("--memory", options.memory, "Memory budget, met by activation checkpointing")
-      ->group("Memory")
-      ->type_name("SIZE|here")
-      ->transform(CLI::Validator(
-          [&options](std::string &text) {
-            try {
-              text = sizeInBytes(text, options.memoryIsHere);
-            } catch (const CLI::ValidationError &error) {
-              return std::string(error.what());
-            }
-            return std::string();
-          },
-          ""));
   app.add_option_function<std::string>(
-         "--microbatches",
-         [&options](const std::string &text) {
-           options.choosesMicrobatches = text == "auto";
-           auto [end, error] =
-               std::from_chars(text.data(), text.data() + text.size(), options.microbatches);
-           bool isNumber = error == std::errc() && end == text.data() + text.size();
-           if (!options.choosesMicrobatches && (!isNumber || options.microbatches < 1))
-             throw CLI::ValidationError(
-                 text + " is no number of microbatches: expected 1 or more, or auto");
-         },
-         "Split each batch into N microbatches (gradient accumulation)")
-      ->group("Memory")
-      ->type_name("N|auto");
-  app.add_option_function<std::vector<std::string>>(
-         "--offload",
-         [&options](const std::vector<std::string> &all) { readOffload(all, options); },
-         "Offload to host memory: activations, optimizer, parameters or auto")
-      ->group("Memory")
-      ->type_name("WHAT[,WHAT]")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
-  app.add_option("--recompute", options.recompute,
-                 "Activation checkpointing: recompute these blocks, such as h.*.mlp")
-      ->group("Memory")
-      ->type_name("PATH")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  addMeshOptions(app, options);
-  app.add_option("--plan", options.plan,
-                 "Read the mesh and its options from a file that weir plan wrote")
+         "--target", [&options](const std::string &text) { options.target = text; },
+         "CPU level or GPU architecture, such as cpu:x86-64-v3 or cuda:sm_90")
+      ->group("Target and precision")
+      ->type_name("TARGET");
+  addStrategyOptions(app, options, [](const strategy::Field &) { return true; });
+  app.add_option("--plan", options.plan, "Read the strategy from a file that weir plan wrote")
       ->group("Parallelism")
       ->type_name("FILE.toml");
   app.add_option("--cluster", options.cluster, "Devices that --mesh auto chooses for")
@@ -173,27 +89,25 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
 }
 
 void checkTargetOptions(const CompileOptions &options) {
+  const Strategy &strategy = options.strategy;
   if (!options.cluster.empty() && !options.choseMesh)
     throw Failure(Exit::usage, "--cluster is what --mesh auto chooses for: give both, or see "
                                "weir plan");
-  checkMeshOptions(options);
-  if (options.choosesMicrobatches && !options.memory)
-    throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
-  if (options.memoryIsHere && !options.target.starts_with("cpu"))
+  if (!options.stopAfter.empty())
+    requireOneMesh(options, "--stop-after");
+  if (!options.dumpIr.empty())
+    requireOneMesh(options, "--dump-ir");
+  checkStrategy(options);
+  if (options.memoryIsHere && !options.target->starts_with("cpu"))
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
-                                   options.target + ": give a size");
-  bool offloads = options.choosesOffload || options.offloadsActivations || !options.offload.empty();
+                                   *options.target + ": give a size");
+  bool offloads = options.choosesOffload || strategy.offload->any();
   if (options.memoryIsHere && offloads && options.offloadFolder.empty())
     throw Failure(Exit::usage,
                   concat("--memory here with --offload: what is offloaded lies in this machine's "
                          "memory, too, unless it is a file: give ",
                          options.alsoRuns ? "--offload-dir DIR"
                                           : "a size, and run it with --offload-dir DIR"));
-  if (options.choosesOffload && !options.memory)
-    throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
-  if (options.offloadsActivations && !options.memory)
-    throw Failure(Exit::usage, "--offload activations needs a --memory to fit into: what there is "
-                               "room for is kept");
 }
 
 } // namespace weir

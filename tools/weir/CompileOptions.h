@@ -25,9 +25,6 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words);
 /// too.
 void readModelOptions(const ModelWords &words, CompileOptions &options);
 
-/// Adds --precision, --master and --loss-scale.
-void addPrecisionOptions(CLI::App &app, CompileOptions &options);
-
 /// What the model is compiled for, and how.
 void addTargetOptions(CLI::App &app, CompileOptions &options);
 

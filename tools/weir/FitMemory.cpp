@@ -13,7 +13,7 @@
 #include "passes/pipeline/Schedules.h"
 #include "planner/Facts.h"
 #include "runtime/base/Sizes.h"
-#include "runtime/base/Stages.h"
+#include "strategy/Fields.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -37,21 +37,14 @@ SmallVector<int64_t> divisorsOf(int64_t rows, size_t about) {
   return some;
 }
 
-/// The words of --offload.
-static std::string textOf(const Offloaded &offloaded) {
-  if (offloaded.activations)
-    return offloaded.variables.empty() ? "activations" : "activations," + offloaded.variables;
-  return offloaded.variables;
-}
-
 /// Stages are of many kinds, and the step is as slow as the slowest, behind its bubble: that most
 /// is asked of each. Of other meshes' ranks the fullest is asked alone.
 static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryReport &most) {
   if (failed(runPhases(module, options, "layouts")))
     return failure();
-  Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  const Strategy &strategy = options.strategy;
   bool all = true;
-  for (int64_t rank : rankPrograms(module, mesh).firstRank) {
+  for (int64_t rank : rankPrograms(module, strategy.mesh).firstRank) {
     OwningOpRef<ModuleOp> program(module.clone());
     MemoryReport report;
     report.explained = false;
@@ -71,15 +64,13 @@ static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryR
   int64_t microbatches = 1;
   module.lookupSymbol<func::FuncOp>("step").walk(
       [&](MicrobatchesOp loop) { microbatches = int64_t(loop.getCount()); });
-  const pipeline::Schedule schedule = *pipeline::findSchedule(options.schedule);
-  most.seconds *= 1 + schedule.bubble({stagesOf(mesh), schedule.chunks, microbatches});
+  const pipeline::Schedule schedule = pipeline::scheduleOf(*strategy.schedule);
+  most.seconds *= 1 + schedule.bubble({strategy.stages(), schedule.chunks, microbatches});
   return success(all);
 }
 
 std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
-  std::string key = llvm::formatv("{0} {1} {2} {3} {4} {5}", options.memory, options.microbatches,
-                                  textOf(options.offload), nameOf(options.precision),
-                                  nameOf(options.master), options.threads);
+  const std::string key = strategy::textOf(options.strategy);
   if (auto known = tried.find(key); known != tried.end())
     return known->second;
   ScopedDiagnosticHandler quiet(module.getContext(),
@@ -93,10 +84,11 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   changed.dumpKernels = nullptr;
   changed.time = nullptr;
   changed.memoryReport = &report;
-  if (auto mesh = Mesh::parse(options.mesh); stagesOf(options.mesh) == 1)
-    changed.rank = std::get<Mesh>(mesh).fullestRank();
-  bool compiled = succeeded(stagesOf(options.mesh) > 1 ? tryStages(*copy, changed, report)
-                                                       : runPhases(*copy, changed, "fuse"));
+  const Strategy &strategy = options.strategy;
+  if (strategy.stages() == 1)
+    changed.rank = strategy.mesh.fullestRank();
+  bool compiled = succeeded(strategy.stages() > 1 ? tryStages(*copy, changed, report)
+                                                  : runPhases(*copy, changed, "fuse"));
   std::optional<MemoryReport> &result = tried[key];
   if (compiled || !report.fits)
     result = report;
@@ -123,7 +115,7 @@ std::pair<int64_t, MemoryReport> FitMemory::fewestThatFit(PipelineOptions option
   std::pair<int64_t, MemoryReport> fewest = {0, {}};
   size_t low = 1, high = all.size(); // what is below `low` does not fit
   for (size_t at = high - 1; low < high && at >= low; at = (low + high) / 2) {
-    options.microbatches = all[at];
+    options.strategy.microbatches = all[at];
     std::optional<MemoryReport> report = tryOut(options);
     if (report && !report->fits) {
       low = at + 1;
@@ -141,7 +133,7 @@ int64_t FitMemory::bestMicrobatches(const PipelineOptions &options) {
   int64_t best = 0;
   double least = 0;
   for (int64_t count : counts()) {
-    changed.microbatches = count;
+    changed.strategy.microbatches = count;
     auto report = fitting(changed);
     if (!report || (best && report->seconds >= least))
       continue;
@@ -152,42 +144,43 @@ int64_t FitMemory::bestMicrobatches(const PipelineOptions &options) {
 }
 
 /// What of a program may lie with the host besides what is to, the least first.
-static std::vector<Offloaded> waysToOffload(const Offloaded &given, bool hasStages) {
-  std::vector<StringRef> variables = {""};
-  llvm::append_range(variables, offloads());
-  std::vector<Offloaded> all;
-  for (auto from = llvm::find(variables, given.variables); from != variables.end(); ++from)
+static std::vector<Offload> waysToOffload(const Offload &given, bool hasStages) {
+  std::vector<Offload> all;
+  for (OffloadedVariables variables :
+       {OffloadedVariables::none, OffloadedVariables::optimizer, OffloadedVariables::parameters})
     for (bool activations : {false, true})
-      if (Offloaded one{from->str(), activations};
-          (activations || !given.activations) && !(activations && hasStages) && !(one == given))
+      if (Offload one{variables, activations}; variables >= given.variables &&
+                                               (activations || !given.activations) &&
+                                               !(activations && hasStages) && !(one == given))
         all.push_back(one);
   return all;
 }
 
 /// Whether what is left on the device throughout fits; the report is of the program without `what`.
-static bool mayHelp(const Offloaded &what, const MemoryReport &report, int64_t memory) {
+static bool mayHelp(const Offload &what, const MemoryReport &report, int64_t memory) {
   int64_t left = report.persistent;
-  if (!what.variables.empty())
+  if (what.variables != OffloadedVariables::none)
     left -= report.optimizer;
-  if (what.variables == offloads().back())
+  if (what.variables == OffloadedVariables::parameters)
     left -= report.parameters;
   return left < memory;
 }
 
-Offloaded FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
+Offload FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
   PipelineOptions changed = options;
-  changed.microbatches = cut ? counts().front() : options.microbatches;
+  if (cut)
+    changed.strategy.microbatches = counts().front();
   std::optional<MemoryReport> nothing = tryOut(changed);
-  auto fits = [&](const Offloaded &what) {
-    changed.offload = what;
-    if (!nothing || !mayHelp(what, *nothing, options.memory))
+  auto fits = [&](const Offload &what) {
+    changed.strategy.offload = what;
+    if (!nothing || !mayHelp(what, *nothing, *options.strategy.memory))
       return false;
     return cut ? bestMicrobatches(changed) != 0 : fitting(changed).has_value();
   };
   if (fits({}))
     return {};
-  std::vector<Offloaded> ways = waysToOffload({}, stagesOf(options.mesh) > 1);
-  for (const Offloaded &what : ways)
+  std::vector<Offload> ways = waysToOffload({}, options.strategy.stages() > 1);
+  for (const Offload &what : ways)
     if (fits(what))
       return what;
   return ways.back(); // of which it is said what does not fit
@@ -195,8 +188,10 @@ Offloaded FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
 
 void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
                          llvm::function_ref<void(const std::string &)> tell) {
+  const Strategy &strategy = options.strategy;
+  const int64_t memory = *strategy.memory;
   PipelineOptions unbounded = options;
-  unbounded.memory = 0;
+  unbounded.strategy.memory.reset();
   std::optional<MemoryReport> whole = tryOut(unbounded);
   if (!whole)
     return;
@@ -204,64 +199,65 @@ void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
   auto say = [&](const std::string &given, const PipelineOptions &changed,
                  const MemoryReport &report) {
     any = true;
-    bool offloaded = !(changed.offload == Offloaded{});
-    bool goesElsewhere = !(changed.offload == options.offload);
+    bool offloaded = changed.strategy.offload->any();
+    bool goesElsewhere = *changed.strategy.offload != *options.strategy.offload;
     double more = 100 * (report.seconds / whole->seconds - 1);
     std::string line = llvm::formatv(
         "{0}{1} fits: {2}, {3:f1} % {4} time by estimate", goesElsewhere ? words.budget : "", given,
         bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
     if (goesElsewhere)
       line += " where no transfer runs beside kernels";
-    if (changed.threads < options.threads)
-      line += ", on " + std::to_string(changed.threads * words.ranks) + " of " +
-              std::to_string(options.threads * words.ranks) + " threads";
+    if (int64_t threads = changed.strategy.threads; threads < strategy.threads)
+      line += ", on " + std::to_string(threads * words.ranks) + " of " +
+              std::to_string(strategy.threads * words.ranks) + " threads";
     if (offloaded && !options.target->stagesPorts() && !words.hasFolder)
       line += "; run it with --offload-dir DIR";
     tell(line);
   };
-  bool fixedFits = whole->persistent < options.memory;
+  bool fixedFits = whole->persistent < memory;
   PipelineOptions changed = options;
-  std::vector<Offloaded> offloadings = waysToOffload(options.offload, stagesOf(options.mesh) > 1);
-  llvm::erase_if(offloadings,
-                 [&](const Offloaded &what) { return !mayHelp(what, *whole, options.memory); });
-  auto fitsWith = [&](const Offloaded &what) {
-    changed.offload = what;
+  std::vector<Offload> offloadings = waysToOffload(*strategy.offload, strategy.stages() > 1);
+  llvm::erase_if(offloadings, [&](const Offload &what) { return !mayHelp(what, *whole, memory); });
+  auto fitsWith = [&](const Offload &what) {
+    changed.strategy.offload = what;
     return fitting(changed);
   };
   // The last takes least: where it does not fit, none does.
   if (!offloadings.empty() && fitsWith(offloadings.back()))
-    for (const Offloaded &what : offloadings)
+    for (const Offload &what : offloadings)
       if (auto report = fitsWith(what)) {
-        say("--offload " + textOf(what), changed, *report);
+        say("--offload " + strategy::textOf(what), changed, *report);
         break;
       }
   auto microbatches = [](int64_t count) { return "--microbatches " + std::to_string(count); };
-  bool mayCut = options.microbatches == 0;
+  bool mayCut = !strategy.microbatches;
   if (mayCut && fixedFits)
     if (auto [count, report] = fewestThatFit(options); count)
       say(microbatches(count), options, report);
   // Both, where neither is enough.
   if (!any && mayCut && !offloadings.empty()) {
-    changed.offload = offloadings.back();
-    changed.microbatches = fewestThatFit(changed).first;
-    for (const Offloaded &what : changed.microbatches ? offloadings : std::vector<Offloaded>())
-      if (auto report = fitsWith(what)) {
-        say("--offload " + textOf(what) + " " + microbatches(changed.microbatches), changed,
-            *report);
-        break;
-      }
+    changed.strategy.offload = offloadings.back();
+    if (int64_t count = fewestThatFit(changed).first) {
+      changed.strategy.microbatches = count;
+      for (const Offload &what : offloadings)
+        if (auto report = fitsWith(what)) {
+          say("--offload " + strategy::textOf(what) + " " + microbatches(count), changed, *report);
+          break;
+        }
+    }
   }
-  int64_t ofOthers = whole->ofThread * (options.threads - 1);
-  if (ofOthers > 0 && whole->persistent - ofOthers < options.memory) {
+  int64_t ofOthers = whole->ofThread * (strategy.threads - 1);
+  if (ofOthers > 0 && whole->persistent - ofOthers < memory) {
     changed = options;
-    int64_t fewer = (whole->bytes - options.memory + whole->ofThread - 1) / whole->ofThread;
-    changed.threads = std::clamp<int64_t>(options.threads - fewer, 1, options.threads - 1);
+    int64_t fewer = (whole->bytes - memory + whole->ofThread - 1) / whole->ofThread;
+    int64_t threads = std::clamp<int64_t>(strategy.threads - fewer, 1, strategy.threads - 1);
+    changed.strategy.threads = threads;
     if (auto report = fitting(changed))
-      say("--threads " + std::to_string(changed.threads * words.ranks), changed, *report);
+      say("--threads " + std::to_string(threads * words.ranks), changed, *report);
   }
   changed = options;
-  if (options.precision == Precision::f32 && fixedFits) {
-    changed.precision = Precision::bf16;
+  if (*strategy.precision == Precision::f32 && fixedFits) {
+    changed.strategy.precision = Precision::bf16;
     if (auto report = fitting(changed))
       say("--precision bf16", changed, *report);
     if (!any && mayCut)
@@ -269,9 +265,8 @@ void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
         say("--precision bf16 " + microbatches(count), changed, report);
   }
   int64_t narrowed = (whole->parameters + whole->optimizer) / 2;
-  if (options.master == Element::f32 && !fixedFits &&
-      whole->persistent - narrowed < options.memory) {
-    changed.master = Element::bf16;
+  if (*strategy.master == Element::f32 && !fixedFits && whole->persistent - narrowed < memory) {
+    changed.strategy.master = Element::bf16;
     if (auto report = fitting(changed))
       say("--master bf16", changed, *report);
   }

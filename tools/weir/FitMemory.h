@@ -33,7 +33,7 @@ public:
 
   /// What has to lie with the host so that the program fits; all that can where it fits in no way.
   /// With `cut`, in whatever number of microbatches fits. `options` has nothing lie there.
-  Offloaded leastOffload(const PipelineOptions &options, bool cut);
+  Offload leastOffload(const PipelineOptions &options, bool cut);
 
   /// What the command line has besides `PipelineOptions`.
   struct Words {

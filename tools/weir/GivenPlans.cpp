@@ -6,20 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/GivenPlans.h"
-#include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
+#include "strategy/Fields.h"
 #include "tools/weir/PlanFileOptions.h"
 
 namespace weir {
 
-std::vector<planner::Choice> readGivenPlans(const CompileOptions &options,
-                                            const std::vector<std::string> &files,
-                                            const planner::Cluster &cluster) {
-  const char *given = !options.mesh.empty() ? "--mesh" : decidedBeside(options);
-  if (given && !files.empty())
-    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
-                                             "the two out, or change the file"));
-  std::vector<planner::Choice> choices;
+std::vector<Strategy> readGivenPlans(const CompileOptions &options,
+                                     const std::vector<std::string> &files,
+                                     const planner::Cluster &cluster) {
+  std::vector<Strategy> strategies;
   for (const std::string &path : files) {
     planner::PlanFile file = readPlan(path);
     const std::string &target = cluster.deviceOf(0).target;
@@ -27,16 +23,18 @@ std::vector<planner::Choice> readGivenPlans(const CompileOptions &options,
       throw Failure(Exit::usage,
                     concat("--plan ", path, " was made for ", file.target, ", and the devices of ",
                            cluster.name, " are for ", target, ": plan again, or change the file"));
-    if (!file.precision.empty() && file.precision != options.precision)
-      throw Failure(Exit::usage, concat("--plan ", path, " was made for ", file.precision,
-                                        ": give --precision ", file.precision));
-    if (int64_t ranks = std::get<Mesh>(Mesh::parse(file.choice.mesh)).ranks();
-        ranks > cluster.devices())
+    const Strategy &planned = file.strategy;
+    if (planned.precision.isGiven() && *planned.precision != *options.strategy.precision)
+      throw Failure(Exit::usage,
+                    concat("--plan ", path, " was made for ", nameOf(*planned.precision),
+                           ": give --precision ", nameOf(*planned.precision)));
+    if (int64_t ranks = planned.mesh.ranks(); ranks > cluster.devices())
       throw Failure(Exit::usage, concat("--plan ", path, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
-    choices.push_back(std::move(file.choice));
+    strategies.push_back(options.strategy);
+    strategy::copyGiven(strategies.back(), planned);
   }
-  return choices;
+  return strategies;
 }
 
 } // namespace weir

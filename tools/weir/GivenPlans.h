@@ -8,8 +8,8 @@
 #ifndef WEIR_TOOLS_WEIR_GIVENPLANS_H
 #define WEIR_TOOLS_WEIR_GIVENPLANS_H
 
-#include "planner/Choice.h"
 #include "planner/machines/Cluster.h"
+#include "strategy/Strategy.h"
 #include "tools/weir/Compile.h"
 
 namespace weir {
@@ -17,9 +17,9 @@ namespace weir {
 /// Reads the plans' files. Throws Failure{Exit::usage} where one is wrong, was made for another
 /// target or precision, or wants more devices than there are, and where another option says what
 /// plans say.
-std::vector<planner::Choice> readGivenPlans(const CompileOptions &options,
-                                            const std::vector<std::string> &files,
-                                            const planner::Cluster &cluster);
+std::vector<Strategy> readGivenPlans(const CompileOptions &options,
+                                     const std::vector<std::string> &files,
+                                     const planner::Cluster &cluster);
 
 } // namespace weir
 

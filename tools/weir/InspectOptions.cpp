@@ -7,6 +7,7 @@
 
 #include "tools/weir/InspectOptions.h"
 #include "runtime/run/Within.h"
+#include "strategy/Values.h"
 #include "tools/common/Files.h"
 #include "tools/weir/ArtifactPlan.h"
 #include "tools/weir/CountCasts.h"
@@ -69,7 +70,10 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
                  "With --time, the assumed interconnect (default: 10GB/s,20us)")
       ->group("Views")
       ->type_name("BYTES/s[,TIME]")
-      ->check(isLink)
+      ->check([](const std::string &text) {
+        Link link;
+        return strategy::valueOf(text, link);
+      })
       ->needs(time);
   app.add_option("--rates", given->time.rates, "With --time, the assumed compute and memory rates")
       ->group("Views")

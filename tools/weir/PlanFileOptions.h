@@ -1,4 +1,4 @@
-//===- PlanFileOptions.h - --plan and what it stands for --------------------===//
+//===- PlanFileOptions.h - Strategies that are read from plan files ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,23 +8,21 @@
 #ifndef WEIR_TOOLS_WEIR_PLANFILEOPTIONS_H
 #define WEIR_TOOLS_WEIR_PLANFILEOPTIONS_H
 
-#include "planner/Choice.h"
+#include "planner/PlanFile.h"
 #include "tools/weir/Compile.h"
 
 namespace weir {
 
-/// Sets what a choice says.
-void setChoice(const planner::Choice &choice, CompileOptions &options);
-
-/// An option that is given and says what is chosen with a mesh; null where there is none.
-const char *decidedBeside(const CompileOptions &options);
+/// The option that is given and that a plan decides, "--zero"; "" where there is none. The mesh is
+/// not looked at.
+std::string decidedBeside(const CompileOptions &options);
 
 /// Reads a plan's file. Throws Failure{Exit::usage} that says where it is wrong.
 planner::PlanFile readPlan(const std::string &path);
 
-/// Reads the file of --plan, if one is given, and sets what it says. Throws Failure{Exit::usage}
-/// where the file is wrong, or another option says the same.
-void readPlanFile(CompileOptions &options);
+/// Sets what the file of --plan says, if one is given. Throws Failure{Exit::usage} where the file
+/// is wrong, or an option says otherwise.
+void takePlanFile(CompileOptions &options);
 
 } // namespace weir
 

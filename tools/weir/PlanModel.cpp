@@ -14,9 +14,9 @@
 #include "passes/Passes.h"
 #include "planner/Search.h"
 #include "runtime/base/Sizes.h"
-#include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "strategy/Fields.h"
 #include "tools/common/Files.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/GivenPlans.h"
@@ -61,17 +61,17 @@ public:
     setDigests(*module);
     std::string problem;
     if (OwningOpRef<ModuleOp> copy = module->clone();
-        !markRecomputed(*copy, options.recompute, problem))
+        !markRecomputed(*copy, options.strategy.recompute, problem))
       throw Failure(Exit::usage, "--recompute: " + problem);
     facts.emplace(*module);
-    if (options.microbatches && !llvm::is_contained(facts->counts, options.microbatches)) {
+    if (std::optional<int64_t> asked = options.strategy.microbatches;
+        asked && !llvm::is_contained(facts->counts, *asked)) {
       std::vector<std::string> counts;
       for (int64_t count : facts->counts)
         counts.push_back(std::to_string(count));
-      throw Failure(Exit::usage,
-                    concat("--microbatches ", options.microbatches, " does not cut the ",
-                           facts->rows, " rows of a step into equal parts: expected ",
-                           joinFew(counts, ", ", 12)));
+      throw Failure(Exit::usage, concat("--microbatches ", *asked, " does not cut the ",
+                                        facts->rows, " rows of a step into equal parts: expected ",
+                                        joinFew(counts, ", ", 12)));
     }
     return Exit::ok;
   }
@@ -83,23 +83,18 @@ public:
       throw Failure(Exit::usage,
                     concat("a device of ", onto.name, " is for \"", onto.deviceOf(0).target,
                            "\", which is no target: expected ", targetOptions()));
-    std::string problem;
-    std::optional<Precisions> named = precisionsNamed(options, *target, problem);
-    if (!named)
+    std::string problem = wrongPrecision(options.strategy, *target);
+    if (!problem.empty())
       throw Failure(Exit::usage, problem);
-    std::optional<LossScale> scale =
-        lossScaleFor(options.lossScale, *module, named->precision, problem);
-    if (!scale)
+    Strategy asked = options.strategy;
+    asked.lossScale = lossScaleFor(asked, *module, problem);
+    if (!asked.lossScale)
       throw Failure(Exit::usage, problem);
-    precision = nameOf(named->precision);
-    PipelineOptions pipeline{.target = target,
-                             .precision = named->precision,
-                             .master = named->master,
-                             .lossScale = *scale,
-                             .threads = threads,
-                             .overlap = options.overlap,
-                             .lowSums = options.lowSums,
-                             .lowGradients = options.lowGradients};
+    // A device's memory is what a plan is chosen by.
+    asked.memory.reset();
+    asked.threads = threads;
+    precision = nameOf(*asked.precision);
+    PipelineOptions pipeline{.target = target, .strategy = asked};
     Allowed counted = allowed;
     bool live = isatty(STDERR_FILENO);
     counted.tell = [&](int64_t done) {
@@ -136,9 +131,10 @@ public:
   SearchResult result;
 };
 
-int64_t ranksOf(const Planned &plan) {
-  return std::get<Mesh>(Mesh::parse(plan.choice.mesh)).ranks();
-}
+int64_t ranksOf(const Planned &plan) { return plan.strategy.mesh.ranks(); }
+
+/// The plan as options; of one device "".
+std::string textOf(const Planned &plan) { return strategy::planText(plan.strategy); }
 
 ordered_json describe(const Planned &plan, const Planning &planning) {
   const Prediction &time = plan.prediction;
@@ -153,10 +149,10 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   }
   double of = planning.peakOf(ranksOf(plan));
   ordered_json row = {
-      {"plan", plan.choice.text()},
+      {"plan", textOf(plan)},
       {"fits", time.fits},
-      {"link", plan.choice.link},
-      {"rates", plan.choice.rates},
+      {"link", plan.strategy.link.isGiven() ? plan.strategy.link->text() : ""},
+      {"rates", plan.strategy.rates ? plan.strategy.rates->text() : ""},
       {"devices", ranksOf(plan)},
       {"lowered", time.isLowered},
       {"seconds", time.seconds},
@@ -220,8 +216,8 @@ ordered_json describe(const Planning &planning, const std::vector<std::string> &
 
 /// Of the devices of so many ranks, or what --memory says.
 int64_t leastMemory(const Planning &planning, int64_t ranks) {
-  if (planning.options.memory)
-    return planning.options.memory;
+  if (planning.options.strategy.memory)
+    return *planning.options.strategy.memory;
   int64_t least = planning.cluster->deviceOf(0).memory;
   for (int64_t rank = 1; rank < ranks; ++rank)
     least = std::min(least, planning.cluster->deviceOf(rank).memory);
@@ -236,7 +232,7 @@ Exit sayNothingFits(const Planning &planning) {
                << planning.cluster->name << "\n";
   if (result.smallest) {
     const Planned &plan = *result.smallest;
-    std::string text = plan.choice.text();
+    std::string text = textOf(plan);
     llvm::errs() << "  note: the least takes " << (plan.prediction.isLowered ? "" : "about ")
                  << bytesText(plan.prediction.memory.device()) << " of a device's "
                  << bytesText(leastMemory(planning, ranksOf(plan))) << ": "
@@ -251,16 +247,8 @@ Exit sayNothingFits(const Planning &planning) {
   return result.smallest ? Exit::device : Exit::usage;
 }
 
-Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
-  Allowed allowed{.mesh = options.mesh,
-                  .zero = options.saysZero ? options.zero : -1,
-                  .microbatches = options.microbatches,
-                  .schedule = options.schedule,
-                  .sequenceParallel = options.saysSequenceParallel
-                                          ? std::optional(options.sequenceParallel)
-                                          : std::nullopt,
-                  .recompute = options.recompute,
-                  .fewer = !plan.allDevices,
+Allowed allowedBy(const PlanModelOptions &plan) {
+  Allowed allowed{.fewer = !plan.allDevices,
                   .lowered = plan.lowered >= 0    ? plan.lowered
                              : plan.plans.empty() ? std::max<int64_t>(32, plan.best)
                                                   : int64_t(plan.plans.size())};
@@ -279,26 +267,26 @@ std::vector<std::string> axesWithoutStages() {
 }
 
 planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
-  return {plan.choice, planning.options.model, planning.cluster->deviceOf(0).target,
-          planning.precision};
+  planner::PlanFile file{plan.strategy, planning.options.model,
+                         planning.cluster->deviceOf(0).target};
+  file.strategy.precision = *plan.strategy.precision; // a file always says it
+  file.strategy.lossScale = planning.options.strategy.lossScale;
+  return file;
 }
 
 } // namespace
 
 Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
-  if (isChosenMesh(options.mesh))
-    throw Failure(Exit::usage,
-                  "--mesh " + options.mesh + ": weir plan chooses it; leave the option out");
   FatalErrors ends;
   Cluster cluster = planner::readCluster(plan.cluster);
-  if (!options.mesh.empty())
-    if (int64_t ranks = std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
-        ranks > cluster.devices())
-      throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
-                                        cluster.name, " has ", cluster.devices()));
-  Allowed allowed = allowedBy(options, plan);
+  const Mesh &asked = options.strategy.mesh;
+  if (asked.ranks() > cluster.devices())
+    throw Failure(Exit::usage, concat("--mesh ", asked.text(), " wants ", asked.ranks(),
+                                      " devices, and ", cluster.name, " has ", cluster.devices()));
+  Allowed allowed = allowedBy(plan);
   const std::string &target = cluster.deviceOf(0).target;
-  const bool leavesStagesOut = !runsStages(target) && plan.axes.empty() && options.mesh.empty();
+  const bool leavesStagesOut =
+      !runsStages(target) && plan.axes.empty() && !options.strategy.hasMesh();
   if (leavesStagesOut)
     allowed.axes = axesWithoutStages();
   allowed.given = readGivenPlans(options, plan.plans, cluster);
@@ -322,9 +310,9 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
-    if (!runsStages(target) && stagesOf(taken.choice.mesh) > 1)
+    if (!runsStages(target) && taken.strategy.stages() > 1)
       throw Failure(Exit::usage,
-                    concat("-o ", plan.output, ": plan ", plan.take, ", ", taken.choice.text(),
+                    concat("-o ", plan.output, ": plan ", plan.take, ", ", textOf(taken),
                            ", has stages, which are not compiled for ", target,
                            " yet: leave pp out of --mesh or --axes, or --take a plan "
                            "without"));
@@ -372,31 +360,31 @@ planner::Device ofCores(planner::Device device, int64_t cores) {
 Cluster clusterHere(const CompileOptions &options, int64_t count) {
   if (!options.cluster.empty())
     return planner::readCluster(options.cluster);
-  if (options.target.starts_with("cpu")) {
+  if (options.target->starts_with("cpu")) {
     Cluster cluster = planner::clusterOf(
         "cpu", count, {.name = "memory", .bandwidth = 6e9, .latency = 30e-6, .overlaps = false});
-    cluster.groups.front().device.target = options.target;
+    cluster.groups.front().device.target = *options.target;
     return cluster;
   }
-  std::string known = options.target == "cuda:sm_80"   ? "a100-80"
-                      : options.target == "cuda:sm_90" ? "h100"
-                                                       : "";
+  std::string known = *options.target == "cuda:sm_80"   ? "a100-80"
+                      : *options.target == "cuda:sm_90" ? "h100"
+                                                        : "";
   if (known.empty())
-    throw Failure(Exit::usage, "--mesh auto for --target " + options.target +
+    throw Failure(Exit::usage, "--mesh auto for --target " + *options.target +
                                    ": give --cluster FILE.toml, which describes the GPUs");
   return planner::clusterOf(known, count, {.name = "NVLink", .bandwidth = 235e9, .latency = 3e-6});
 }
 
 /// What is chosen with the mesh, and was given beside it.
 void requireUndecided(const CompileOptions &options) {
-  if (const char *given = decidedBeside(options))
-    throw Failure(Exit::usage, concat("--mesh ", options.mesh, " chooses ", given,
+  const std::string asked = "--mesh " + options.chosenMesh;
+  if (std::string given = decidedBeside(options); !given.empty())
+    throw Failure(Exit::usage, concat(asked, " chooses ", given,
                                       " too: leave it out, or give weir plan what is decided"));
-  if (options.deterministic)
-    throw Failure(Exit::usage,
-                  "--mesh " + options.mesh + " does not plan for --deterministic yet: give a mesh");
+  if (*options.strategy.deterministic)
+    throw Failure(Exit::usage, asked + " does not plan for --deterministic yet: give a mesh");
   if (options.memoryIsHere)
-    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
+    throw Failure(Exit::usage, "--memory here is for all ranks of " + asked +
                                    " together, and each gets a size of its own: give one");
 }
 
@@ -423,9 +411,8 @@ std::optional<Planned> bestOnCores(Planning &planning, const CompileOptions &opt
     planner::Device &device = cluster.groups.front().device;
     device = ofCores(device, cores / ranks);
     planning.threads = cores / ranks;
-    if (options.memory)
-      device.memory = options.memory;
-    planning.search(cluster, allowedBy(planning.options, {.lowered = 12, .allDevices = true}));
+    device.memory = options.strategy.memory.value_or(device.memory);
+    planning.search(cluster, allowedBy({.lowered = 12, .allDevices = true}));
     for (const Planned &one : planning.result.best)
       if (!best || one.prediction.seconds < best->prediction.seconds)
         best = one;
@@ -436,26 +423,24 @@ std::optional<Planned> bestOnCores(Planning &planning, const CompileOptions &opt
 } // namespace
 
 Exit chooseMesh(CompileOptions &options) {
-  if (!isChosenMesh(options.mesh))
+  if (options.chosenMesh.empty())
     return Exit::ok;
   requireUndecided(options);
   FatalErrors ends;
   const bool describes = !options.cluster.empty();
-  int64_t count = countOf(options.mesh);
+  const std::string asked = options.chosenMesh;
+  int64_t count = countOf(asked);
   if (describes && count)
-    throw Failure(Exit::usage, "--mesh " + options.mesh + " and --cluster " + options.cluster +
+    throw Failure(Exit::usage, "--mesh " + asked + " and --cluster " + options.cluster +
                                    ", which says how many there are: give --mesh auto");
-  const bool onCores = options.target.starts_with("cpu") && !describes;
+  const bool onCores = options.target->starts_with("cpu") && !describes;
   if (!onCores && !describes && count == 0)
-    throw Failure(Exit::usage, "--mesh auto for --target " + options.target +
+    throw Failure(Exit::usage, "--mesh auto for --target " + *options.target +
                                    ": say of how many GPUs, as in --mesh auto:8, or describe "
                                    "them in a --cluster FILE.toml");
   if (onCores && count == 0)
     count = std::max<int64_t>(1, options.threads ? options.threads : cpu::availableCores());
-  const std::string asked = options.mesh;
-  CompileOptions whole = options;
-  whole.mesh.clear();
-  Planning planning(whole);
+  Planning planning(options);
   if (Exit exit = planning.elaborateModel(true); exit != Exit::ok)
     return exit;
   Cluster cluster = clusterHere(options, count);
@@ -464,27 +449,28 @@ Exit chooseMesh(CompileOptions &options) {
     best = bestOnCores(planning, options, count);
     planning.cluster = &cluster;
   } else {
-    if (options.memory)
+    if (options.strategy.memory)
       for (planner::DeviceGroup &group : cluster.groups)
-        group.device.memory = options.memory;
+        group.device.memory = *options.strategy.memory;
     const std::string &target = cluster.deviceOf(0).target;
-    if (options.target != "cpu" && options.target != target)
-      throw Failure(Exit::usage, "--target " + options.target + ", and the devices of " +
+    if (*options.target != "cpu" && *options.target != target)
+      throw Failure(Exit::usage, "--target " + *options.target + ", and the devices of " +
                                      options.cluster + " are for " + target);
     PlanModelOptions chosen{.lowered = 12};
     if (!runsStages(target))
       chosen.axes = axesWithoutStages();
-    planning.search(cluster, allowedBy(whole, chosen));
+    planning.search(cluster, allowedBy(chosen));
     options.target = target;
     if (!planning.result.best.empty())
       best = planning.result.best.front();
   }
   if (!best)
     return sayNothingFits(planning);
-  setChoice(best->choice, options);
+  strategy::copyGiven(options.strategy, strategy::planOf(best->strategy));
+  options.chosenMesh.clear();
   options.choseMesh = true;
   llvm::errs() << "note: --mesh " << asked << " is "
-               << (best->choice.mesh.empty() ? "one device" : best->choice.text())
+               << (best->strategy.hasMesh() ? textOf(*best) : "one device")
                << ": by estimate a step takes " << secondsText(best->prediction.seconds)
                << ", and a device " << bytesText(best->prediction.memory.device()) << "\n";
   return Exit::ok;

@@ -6,31 +6,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/PlanOptions.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
 #include "tools/weir/CompileOptions.h"
-#include "tools/weir/MeshOptions.h"
+#include "tools/weir/PlanFileOptions.h"
+#include "tools/weir/StrategyOptions.h"
+#include <algorithm>
 
 namespace weir {
+
+/// The fields of a strategy that may be fixed, beside those of precision.
+static constexpr std::string_view searched[] = {
+    "mesh",      "zero",    "schedule", "sequence-parallel", "microbatches",
+    "recompute", "overlap", "low-sums", "low-gradients"};
 
 void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &plan) {
   app.add_option("--cluster", plan.cluster, "Description of the devices and the links between them")
       ->group("Search")
       ->required()
       ->type_name("FILE.toml");
-  addPrecisionOptions(app, options);
-  addLayoutOptions(app, options);
-  addExchangeOptions(app, options);
-  app.add_option("--microbatches", options.microbatches, "Use only plans with N microbatches")
-      ->group("Search")
-      ->type_name("N")
-      ->transform(integerWithin(1, 1 << 20));
-  app.add_option("--recompute", options.recompute,
-                 "Recompute these blocks, such as h.*.mlp, where memory is short")
-      ->group("Search")
-      ->type_name("PATH")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  // What else a plan decides cannot be asked for yet.
+  addStrategyOptions(app, options, [](const strategy::Field &field) {
+    return field.group == strategy::Field::Group::precision ||
+           std::ranges::count(searched, field.name);
+  });
   CLI::Option *plans =
       app.add_option("--plan", plan.plans, "Compare these plans instead of searching")
           ->group("Search")
@@ -75,6 +75,47 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
   app.add_flag("--json", plan.json, "Print the plans as one JSON object")
       ->group("Output")
       ->excludes(why);
+}
+
+void checkPlanOptions(const CompileOptions &options, const PlanModelOptions &plan) {
+  const Strategy &strategy = options.strategy;
+  auto hasAny = [&](std::initializer_list<std::string_view> axes) {
+    return plan.axes.empty() || std::ranges::any_of(plan.axes, [&](const std::string &axis) {
+             return std::ranges::find(axes, axis) != axes.end();
+           });
+  };
+  if (plan.json && plan.output == "-")
+    throw Failure(Exit::usage, "--json and -o -: both are written to standard output; give -o a "
+                               "file");
+  if (!options.chosenMesh.empty())
+    throw Failure(Exit::usage, concat("--mesh ", options.chosenMesh,
+                                      ": weir plan chooses it; leave the option out"));
+  if (options.choosesMicrobatches)
+    throw Failure(Exit::usage, "--microbatches auto: weir plan chooses it; leave the option out");
+  if (strategy.hasMesh() && !plan.axes.empty())
+    throw Failure(Exit::usage, "--mesh and --axes: a mesh says its axes already; leave one of the "
+                               "two out");
+  if (strategy.schedule.isGiven() && !hasAny({stageAxis}))
+    throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: add pp to --axes");
+  if (*strategy.zero > 0 && !hasAny({dataAxis, expertAxis, contextAxis}))
+    throw Failure(Exit::usage, concat("--zero ", *strategy.zero,
+                                      " cuts over dp, ep and cp: add one of them to --axes"));
+  requireOneMesh(options, "weir plan");
+  // Rules that ask for an axis are for the mesh, which is searched for.
+  if (strategy.hasMesh())
+    checkStrategy(options);
+  else if (std::string wrong = strategy::brokenRule(strategy, "low-is-low", contextOf(options));
+           !wrong.empty())
+    throw Failure(Exit::usage, wrong);
+  const std::string given = strategy.hasMesh() ? "--mesh" : decidedBeside(options);
+  if (!given.empty() && !plan.plans.empty())
+    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
+                                             "the two out, or change the file"));
+  for (const std::string &path : plan.plans) {
+    CompileOptions one = options;
+    strategy::copyGiven(one.strategy, readPlan(path).strategy);
+    checkStrategy(one, path);
+  }
 }
 
 } // namespace weir

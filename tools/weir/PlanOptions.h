@@ -16,6 +16,9 @@ namespace weir {
 /// Adds those besides the model's own.
 void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &plan);
 
+/// Throws Failure{Exit::usage} where options do not go together, nor what the files of --plan say.
+void checkPlanOptions(const CompileOptions &options, const PlanModelOptions &plan);
+
 } // namespace weir
 
 #endif

@@ -9,28 +9,19 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Update.h"
-#include "runtime/base/Masters.h"
+#include "runtime/base/Text.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace weir {
 
-std::optional<Precisions> precisionsNamed(const CompileOptions &options, const Target &target,
-                                          std::string &problem) {
-  std::optional<Precision> precision = precisionNamed(options.precision);
-  std::optional<Element> master = masterNamed(options.master);
-  if (precision == Precision::tf32 && !target.roundsFactors()) {
-    problem =
-        "--precision tf32: " + target.requirement().str() +
-        " multiplies f32 as it is; leave the option out, or compile for a GPU (--target cuda)";
-    return std::nullopt;
-  }
-  if (precision && master)
-    return Precisions{*precision, *master};
-  problem = precision ? "--master " + options.master + ": expected " + masterOptions()
-                      : "--precision " + options.precision + ": expected " + precisionOptions();
-  return std::nullopt;
+std::string wrongPrecision(const Strategy &strategy, const Target &target) {
+  return *strategy.precision == Precision::tf32 && !target.roundsFactors()
+             ? "--precision tf32: " + target.requirement().str() +
+                   " multiplies f32 as it is; leave the option out, or compile for a GPU (--target "
+                   "cuda)"
+             : "";
 }
 
 std::set<Precision> precisionsOf(ModuleOp program, Precision precision) {
@@ -42,24 +33,20 @@ std::set<Precision> precisionsOf(ModuleOp program, Precision precision) {
   return all;
 }
 
-std::optional<LossScale> lossScaleFor(std::string_view name, ModuleOp program, Precision precision,
+std::optional<LossScale> lossScaleFor(const Strategy &strategy, ModuleOp program,
                                       std::string &problem) {
-  std::set<Precision> precisions = precisionsOf(program, precision);
-  bool needed = precisions.count(Precision::f16) != 0; // the others reach as far down as f32
-  if (name.empty())
-    name = needed ? "dynamic" : "none";
-  std::string given = "--loss-scale " + std::string(name);
-  std::optional<LossScale> scale = lossScaleNamed(name);
-  if (!scale) {
-    problem = given + ": expected " + lossScaleOptions();
-  } else if (scale->any() && !needed) {
-    problem = given + ": gradients are scaled so that f16 holds the small ones, but nothing here "
-                      "is rounded to f16; leave the option out";
-    if (precision != Precision::f16)
-      problem += ", or give --precision f16";
-    scale.reset();
-  }
-  return scale;
+  const Precision precision = *strategy.precision;
+  // The others reach as far down as f32.
+  const bool needed = precisionsOf(program, precision).count(Precision::f16) != 0;
+  const LossScale usual = needed ? *lossScaleNamed("dynamic") : LossScale{};
+  const LossScale scale = strategy.lossScale.value_or(usual);
+  if (needed || !scale.any())
+    return scale;
+  problem = concat("--loss-scale ", nameOf(scale),
+                   ": gradients are scaled so that f16 holds the small ones, but nothing here is "
+                   "rounded to f16; leave the option out",
+                   precision == Precision::f16 ? "" : ", or give --precision f16");
+  return std::nullopt;
 }
 
 void noteWidened(MLIRContext *context, const Target &target,

@@ -10,30 +10,22 @@
 
 #include "codegen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Precision.h"
-#include "tools/weir/Compile.h"
+#include "strategy/Strategy.h"
 #include <set>
 
 namespace weir {
 
-struct Precisions {
-  Precision precision;
-  Element master;
-};
-
-/// What the options name, for this target. Otherwise nothing, and why in `problem`.
-std::optional<Precisions> precisionsNamed(const CompileOptions &options, const Target &target,
-                                          std::string &problem);
+/// "", or why the target cannot compile for the strategy's precision.
+std::string wrongPrecision(const Strategy &strategy, const Target &target);
 
 /// What the program's products and composites are of: `precision`, but for those that are pinned,
 /// and those of optimizers, which are f32.
 std::set<Precision> precisionsOf(mlir::ModuleOp program, Precision precision);
 
-/// What `--loss-scale` names, where one of the program's precisions needs it: f16. Of "" what is
-/// usual. Otherwise nothing, and why in `problem`.
-std::optional<LossScale> lossScaleFor(std::string_view name, mlir::ModuleOp program,
-                                      Precision precision, std::string &problem);
+/// The strategy's loss scale, or the usual one where it gives none: only f16 needs one. Nothing
+/// where it gives one that nothing needs, and why in `problem`.
+std::optional<LossScale> lossScaleFor(const Strategy &strategy, mlir::ModuleOp program,
+                                      std::string &problem);
 
 /// Says so where a precision gains nothing on the target.
 void noteWidened(mlir::MLIRContext *context, const Target &target,

@@ -50,6 +50,8 @@ constexpr Size sizes[] = {{4, 64, 64}, {8, 256, 128}, {16, 384, 256}};
 constexpr int coldSteps = 1, fewestSteps = 2, mostSteps = 20;
 constexpr double enoughSeconds = 2; ///< of one size
 
+Mesh dataParallel(int64_t ranks) { return {{{std::string(dataAxis), ranks}}}; }
+
 std::vector<std::byte> compileModel(const ProbeOptions &options, Precision precision,
                                     const Size &size) {
   DialectRegistry registry;
@@ -67,10 +69,10 @@ std::vector<std::byte> compileModel(const ProbeOptions &options, Precision preci
   ElaborateResult elaborated = elaborate(*parsed, sets, sources, context, diagnostics);
   if (!elaborated.module)
     throw Failure(Exit::internal, "the probe's model is wrong");
-  PipelineOptions pipeline{
-      .target = makeTarget(options.target), .precision = precision, .threads = 1};
+  PipelineOptions pipeline{.target = makeTarget(options.target),
+                           .strategy = {.precision = precision}};
   if (options.devices > 1)
-    pipeline.mesh = concat("dp=", options.devices);
+    pipeline.strategy.mesh = dataParallel(options.devices);
   FailureOr<std::vector<std::byte>> bytes = compile(*elaborated.module, pipeline);
   if (failed(bytes))
     throw Failure(Exit::internal, "the probe's model cannot be compiled for " + options.target);
@@ -162,7 +164,7 @@ void exchangeOften(Transport &transport, int64_t rank, int64_t ranks, size_t byt
 
 /// Ranks that are threads, as those of a run: each gives all others the same bytes.
 std::vector<MeasuredGather> measureGathers(int64_t ranks) {
-  Mesh mesh = std::get<Mesh>(Mesh::parse(concat("dp=", ranks)));
+  const Mesh mesh = dataParallel(ranks);
   collectives::LocalRanks local(mesh);
   std::vector<MeasuredGather> measured;
   std::mutex mutex;

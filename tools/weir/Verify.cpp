@@ -13,8 +13,6 @@
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Variable.h"
-#include "runtime/base/Stages.h"
-#include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
@@ -50,7 +48,6 @@ std::string tooLarge(ModuleOp module) {
 struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
-  Precisions named;
 };
 
 /// Seconds, as a person says them.
@@ -128,9 +125,9 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   if (!elaborated.module)
     return exitOf(elaborated);
   std::string unscaled;
-  std::optional<LossScale> scale =
-      lossScaleFor(options.lossScale, *elaborated.module, work.named.precision, unscaled);
-  if (!scale) {
+  Strategy strategy = strategyFor(options);
+  strategy.lossScale = lossScaleFor(strategy, *elaborated.module, unscaled);
+  if (!strategy.lossScale) {
     llvm::errs() << "error: " << unscaled << "\n";
     return Exit::usage;
   }
@@ -148,25 +145,10 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   progress->say(options.model +
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
-  verify.target = options.target;
-  verify.precision = work.named.precision;
-  verify.master = work.named.master;
-  verify.lossScale = *scale;
-  verify.microbatches = options.microbatches;
-  verify.memory = gradients ? 0 : options.memory; // outputs of a step's size are kept to its end
-  verify.threads = options.threads ? options.threads : cpu::availableCores();
-  verify.offload = {options.offload, options.offloadsActivations};
-  RankOptions ranks = ranksOf(options);
-  verify.mesh = ranks.mesh;
-  verify.zero = ranks.zero;
-  if (!ranks.hosts.empty())
-    (*elaborated.module)
-        ->setAttr(hostsAttrName, StringAttr::get(elaborated.module->getContext(), ranks.hosts));
-  verify.sequenceParallel = options.sequenceParallel;
-  verify.contextParallel = options.contextParallel;
-  verify.lowGradients = options.lowGradients;
-  if (!options.schedule.empty())
-    verify.schedule = options.schedule;
+  verify.target = *options.target;
+  if (gradients) // outputs of a step's size are kept to its end
+    strategy.memory.reset();
+  verify.strategy = strategy;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   if (!work.how.data.empty())
@@ -204,33 +186,32 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
 
 Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   FatalErrors ends;
-  std::unique_ptr<Target> target = makeTarget(options.target);
+  const Strategy &strategy = options.strategy;
+  std::unique_ptr<Target> target = makeTarget(*options.target);
   if (!target) {
-    llvm::errs() << "error: --target " << options.target << ": expected " << targetOptions()
+    llvm::errs() << "error: --target " << *options.target << ": expected " << targetOptions()
                  << "\n";
     return Exit::usage;
   }
-  if (const char *rounded = options.lowSums        ? "--low-sums"
-                            : options.lowGradients ? "--low-gradients"
-                                                   : nullptr;
-      rounded && (options.deterministic || !options.mesh.empty())) {
+  if (const char *rounded = *strategy.lowSums        ? "--low-sums"
+                            : *strategy.lowGradients ? "--low-gradients"
+                                                     : nullptr;
+      rounded && (*strategy.deterministic || strategy.hasMesh())) {
     llvm::errs() << "error: " << rounded
                  << " has ranks round their parts of a sum, and weir verify compares them with one "
                     "device, which rounds the sum: leave "
-                 << rounded << " out, or " << (options.deterministic ? "--deterministic" : "--mesh")
-                 << "\n";
+                 << rounded << " out, or "
+                 << (*strategy.deterministic ? "--deterministic" : "--mesh") << "\n";
     return Exit::usage;
   }
-  std::string problem;
-  std::optional<Precisions> named = precisionsNamed(options, *target, problem);
-  if (!named) {
+  if (std::string problem = wrongPrecision(strategy, *target); !problem.empty()) {
     llvm::errs() << "error: " << problem << "\n";
     return Exit::usage;
   }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, how, *named};
+  Work work{options, how};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return written(exit == Exit::ok ? verifyOnce(work, true, progress) : exit);

@@ -30,13 +30,13 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CompileOptions.h"
 #include "tools/weir/InspectOptions.h"
-#include "tools/weir/MeshOptions.h"
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PlanModel.h"
 #include "tools/weir/PlanOptions.h"
 #include "tools/weir/Probe.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Sources.h"
+#include "tools/weir/StrategyOptions.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -67,6 +67,7 @@ Examples:
   weir tune gpt.weirx -o gpt.tuning.json
   weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
   weir help train
+  weir help strategy
 
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
 finite, 6 device or memory, 7 another rank lost, 8 storage, 75 checkpointed on a signal: start me again.)";
@@ -97,13 +98,9 @@ Command addCheck(CLI::App &app, State &state) {
 
 /// Takes the mesh from where it is not said itself: from --plan, or by choosing it.
 Exit settleMesh(CompileOptions &options) {
-  readPlanFile(options);
+  takePlanFile(options);
   if (!options.plan.empty())
-    checkPlan(options, options.plan);
-  if (std::ranges::any_of(options.otherMeshes, isChosenMesh))
-    throw Failure(Exit::usage, "--mesh auto stands for one mesh: give it alone");
-  if (!options.otherMeshes.empty() && isChosenMesh(options.mesh))
-    throw Failure(Exit::usage, "--mesh auto stands for one mesh: give it alone");
+    checkStrategy(options, options.plan);
   return chooseMesh(options);
 }
 
@@ -269,14 +266,14 @@ Command addTrain(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     state.compile.alsoRuns = true;
     state.compile.offloadFolder = state.run.device.offloadFolder;
-    if (state.compile.memoryIsHere)
-      state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
+    if (std::optional<int64_t> &memory = state.compile.strategy.memory; state.compile.memoryIsHere)
+      memory = std::max<int64_t>(1, *memory - bytesOfCompiler);
     state.compile.threads = state.run.device.threads;
     if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
       return exit;
     checkTargetOptions(state.compile);
-    if (std::string ranks = ranksOf(state.compile).mesh; state.checkEveryOp && !ranks.empty())
-      refuseCheckEveryOp(ranks);
+    if (Strategy strategy = strategyFor(state.compile); state.checkEveryOp && strategy.hasMesh())
+      refuseCheckEveryOp(strategy.mesh.text());
     state.compile.gradients = !state.run.gradients.empty();
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
@@ -298,7 +295,7 @@ Command addTrain(CLI::App &app, State &state) {
         auto puts = [](const artifact::Program *one) {
           return artifact::deviceOf(*one).host() > 0;
         };
-        if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
+        if ((state.compile.choosesOffload || state.compile.strategy.offload->activations) &&
             std::ranges::none_of(artifact::alternativesOf(artifact::verify(artifact)), puts))
           state.run.device.offloadFolder.clear();
         return train(std::move(artifact), state);
@@ -367,9 +364,8 @@ Command addPlan(CLI::App &app, State &state) {
     std::vector<NamedPath> written;
     if (!state.planned.output.empty())
       written.push_back(namedByOption("-o", state.planned.output));
-    checkPlanned(state.compile, state.planned);
+    checkPlanOptions(state.compile, state.planned);
     keepSources(written, readByPlanner(state.compile, state.planned));
-    requireOneMesh(state.compile, "weir plan");
     if (!state.planned.output.empty())
       requirePlace(state.planned.output);
     return planModel(state.compile, state.planned);
@@ -525,6 +521,10 @@ Examples:
 };
 
 Exit run(int argc, const char *const *argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "help" && std::string_view(argv[2]) == "strategy") {
+    std::cout << strategy::page();
+    return Exit::ok;
+  }
   CLI::App app(about, "weir");
   addVersionOption(app, "weir");
   State state;

@@ -81,7 +81,7 @@ TEST(ArtifactWriter, RanksShareTheirCode) {
   ASSERT_TRUE(module);
   PipelineOptions options;
   options.target = makeTarget("cpu:x86-64-v3");
-  options.mesh = "tp=2";
+  options.strategy.mesh = std::get<Mesh>(Mesh::parse("tp=2"));
   auto bytes = compile(*module, options);
   ASSERT_TRUE(succeeded(bytes));
   const artifact::Program &program = artifact::verify(*bytes);

@@ -13,6 +13,7 @@
 
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -59,8 +60,10 @@ protected:
     EXPECT_EQ(diagnostics.render(), "");
     if (!result.module)
       return outcome;
+    if (cut)
+      setStrategy(*result.module, {.microbatches = cut});
     mlir::PassManager manager(&context);
-    manager.addPass(createCutMicrobatches({cut}));
+    manager.addPass(createCutMicrobatches());
     manager.addNestedPass<mlir::func::FuncOp>(createAccumulateGradients());
     manager.addNestedPass<mlir::func::FuncOp>(createAutodiff());
     EXPECT_TRUE(mlir::succeeded(manager.run(*result.module)));

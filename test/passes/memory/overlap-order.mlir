@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-overlap-transfers=budget=1000000 --weir-assign-offsets --weir-verify-planned --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="memory=1000000" --weir-overlap-transfers --weir-assign-offsets --weir-verify-planned --split-input-file %s | FileCheck %s
 
 // A transfer moves past nothing that touches what it copies from or to.
 

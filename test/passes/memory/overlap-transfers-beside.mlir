@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-overlap-transfers=budget=1000000 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="memory=1000000" --weir-overlap-transfers %s | FileCheck %s
 
 // A collective on a queue of its own has the place of what is put: queue 0 waits for that ahead of what it tells the other queue.
 module {

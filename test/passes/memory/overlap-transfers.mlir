@@ -1,6 +1,6 @@
-// RUN: weir-opt --weir-overlap-transfers=budget=1000000 %s | FileCheck %s
-// RUN: weir-opt --weir-overlap-transfers=budget=1000000 --weir-assign-offsets --weir-verify-planned %s
-// RUN: weir-opt --weir-overlap-transfers=budget=1000000 %s | sed "/plan.wait %[0-9a-z]*$/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=UNORDERED
+// RUN: weir-opt --weir-strategy="memory=1000000" --weir-overlap-transfers %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="memory=1000000" --weir-overlap-transfers --weir-assign-offsets --weir-verify-planned %s
+// RUN: weir-opt --weir-strategy="memory=1000000" --weir-overlap-transfers %s | sed "/plan.wait %[0-9a-z]*$/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=UNORDERED
 
 // What is fetched is asked for while something else is copied, and waited for where it is used; what is put there is waited for
 // later. Without its event a fetch is a fault that is named.

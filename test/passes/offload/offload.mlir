@@ -1,9 +1,7 @@
-// RUN: weir-opt --weir-offload="what=optimizer" %s | FileCheck %s
-// RUN: weir-opt --weir-offload="what=parameters" %s | FileCheck %s --check-prefix=ALL
+// RUN: weir-opt --weir-strategy="offload=optimizer" --weir-offload %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="offload=parameters" --weir-offload %s | FileCheck %s --check-prefix=ALL
 // RUN: weir-opt --weir-offload %s | FileCheck %s --check-prefix=NONE
-// RUN: not weir-opt --weir-offload="what=all" %s 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// WRONG: error: unknown choice of what is offloaded: all
 // NONE-NOT: weir.fetch
 // NONE-NOT: on host
 

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-assign-stages=mesh=pp=4 --verify-diagnostics %s
+// RUN: weir-opt --weir-strategy="mesh=pp=4" --weir-assign-stages --verify-diagnostics %s
 
 weir.variable parameter @w : tensor<f32>
 

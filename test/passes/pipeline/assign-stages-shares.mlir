@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-assign-stages=mesh=pp=3:1 %s | FileCheck %s
-// RUN: weir-opt --weir-assign-stages=mesh=pp=1:3 %s | FileCheck %s --check-prefix=LATE
+// RUN: weir-opt --weir-strategy="mesh=pp=3:1" --weir-assign-stages %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=pp=1:3" --weir-assign-stages %s | FileCheck %s --check-prefix=LATE
 
 // Of four products the rank with three of four shares has three.
 // CHECK: @w2 {weir.stage = 0 : i64}

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-assign-stages=mesh=pp=2 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=pp=2" --weir-assign-stages %s | FileCheck %s
 
 // CHECK: weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<8x8xf32>
 weir.variable parameter @w0 : tensor<8x8xf32>

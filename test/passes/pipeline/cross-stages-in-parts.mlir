@@ -1,5 +1,5 @@
-// RUN: weir-opt "--weir-cross-stages=mesh=pp=2,tp=2 rates=1TFLOP/s,1TB/s,pp=1GB/s,1GB/s,5us,tp=100GB/s,100GB/s,5us" %s | FileCheck %s
-// RUN: weir-opt "--weir-cross-stages=mesh=pp=2,tp=2" %s | FileCheck %s --check-prefix=ALIKE
+// RUN: weir-opt --weir-strategy="mesh=pp=2,tp=2 rates=1TFLOP/s,1TB/s,pp=1GB/s,1GB/s,5us,tp=100GB/s,100GB/s,5us" --weir-cross-stages %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=pp=2,tp=2" --weir-cross-stages %s | FileCheck %s --check-prefix=ALIKE
 
 // Where links between stages are slow, ranks of tp send a part each, of what they all have.
 module {

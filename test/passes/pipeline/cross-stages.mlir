@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-cross-stages=mesh=pp=2 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=pp=2" --weir-cross-stages %s | FileCheck %s
 
 weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<8xf32>
 weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<8xf32>

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-split-stages=schedule=1f1b --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="schedule=1f1b" --weir-split-stages --split-input-file %s | FileCheck %s
 
 // What follows element by element from what is narrower is computed again: of the product its
 // narrow numbers are kept, and not their tanh. What a product reads of it is in memory anyway.

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-split-stages=schedule=1f1b --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="schedule=1f1b" --weir-split-stages --split-input-file %s | FileCheck %s
 
 // Rank 0 of two stages: it sends what the other reads, and has no part of the other's parameter.
 module attributes {weir.mesh = "pp=2", weir.rank = 0 : i64} {

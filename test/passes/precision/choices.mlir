@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-mixed-precision=type=bf16 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision %s | FileCheck %s
 // RUN: weir-opt --weir-mixed-precision %s | FileCheck %s --check-prefix=F32
 
 // Why each op of @step computes and stores what it does, by line.

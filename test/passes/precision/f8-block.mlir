@@ -1,4 +1,4 @@
-// RUN: weir-opt --split-input-file --weir-mixed-precision=type=f8_block %s | FileCheck %s
+// RUN: weir-opt --split-input-file --weir-strategy="precision=f8_block" --weir-mixed-precision %s | FileCheck %s
 
 // A block is 1 x 128 along what the product sums over; of a dimension that is no longer than that, all of it.
 // CHECK-LABEL: func @along_the_sum

@@ -1,5 +1,5 @@
 // What products multiply in f8, in numbers: each is multiplied with one, so that a product gives what was rounded.
-// RUN: weir-opt --weir-mixed-precision=type=f8 %s -o %t.f8 && weir-opt --weir-mixed-precision=type=f8_block %s -o %t.block
+// RUN: weir-opt --weir-strategy="precision=f8" --weir-mixed-precision %s -o %t.f8 && weir-opt --weir-strategy="precision=f8_block" --weir-mixed-precision %s -o %t.block
 
 // Two of nine are the middle of two f8e4m3: 1.0625, and 5 * 2^-10, which is below the least normal number.
 // RUN: weir-opt %t.f8 --run --entry own --input=1x4xf32=448,-1.0625,0.0048828125,300 --input=4x4xf32=1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1 | FileCheck %s --check-prefix=OWN
@@ -40,7 +40,7 @@
 
 // Cotangents are computed times the loss scale and noted without it, so that it moves no scale: 0.3 times 1024 is 0.3125 times 1024.
 // RUN: sed 's/^weir.variable/module attributes {weir.loss_scale = "1024"} {\n&/; $a}' %s > %t.mlir
-// RUN: weir-opt --weir-mixed-precision=type=f8 %t.mlir -o %t.scaled
+// RUN: weir-opt --weir-strategy="precision=f8" --weir-mixed-precision %t.mlir -o %t.scaled
 // RUN: weir-opt %t.scaled --run --entry step --input=1x2xf32=1,2 --input=2x2xf32=1 --input=1x2xf32=102400,307.2 --variable=run/step=i32=18 \
 // RUN:   --variable=f8/amax=3x16xf32=0,4,3,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 | FileCheck %s --check-prefix=SCALED
 // SCALED: {{^}}  [0] 98304 320{{$}}

@@ -1,5 +1,5 @@
-// RUN: weir-opt --split-input-file --weir-mixed-precision=type=f8 %s | FileCheck %s
-// RUN: weir-opt --split-input-file --weir-mixed-precision=type=bf16 %s | FileCheck %s --check-prefix=BF16
+// RUN: weir-opt --split-input-file --weir-strategy="precision=f8" --weir-mixed-precision %s | FileCheck %s
+// RUN: weir-opt --split-input-file --weir-strategy="precision=bf16" --weir-mixed-precision %s | FileCheck %s --check-prefix=BF16
 // BF16-NOT: f8E
 
 // A factor is rounded to bf16, then under a scale of its own to eight bits, which nothing in it is too large for, and is bf16 again; a view moves what was rounded.

@@ -1,8 +1,6 @@
-// RUN: weir-opt --pass-pipeline="builtin.module(weir-mixed-precision{type=bf16})" %s | FileCheck %s
+// RUN: weir-opt --pass-pipeline="builtin.module(weir-strategy{precision=bf16},weir-mixed-precision)" %s | FileCheck %s
 // RUN: weir-opt --pass-pipeline="builtin.module(weir-mixed-precision)" %s | FileCheck %s --check-prefix=F32
-// RUN: not weir-opt --pass-pipeline="builtin.module(weir-mixed-precision{type=f12})" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: precision f12: expected f32, bf16, f16, f8, f8_block or tf32
 
 // F32-NOT: bf16
 

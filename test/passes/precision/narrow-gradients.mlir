@@ -1,12 +1,10 @@
-// RUN: weir-opt --weir-narrow-gradients=type=bf16 %s | FileCheck %s
-// RUN: weir-opt --weir-narrow-gradients=type=f16 %s | FileCheck %s --check-prefix=HALF
+// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16" --weir-narrow-gradients %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="low-gradients=on precision=f16" --weir-narrow-gradients %s | FileCheck %s --check-prefix=HALF
 // RUN: weir-opt --weir-narrow-gradients %s | FileCheck %s --check-prefix=F32
-// RUN: not weir-opt --weir-narrow-gradients=type=f8e4m3 %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: weir-opt --weir-narrow-gradients=type=bf16 --weir-clip --weir-propagate-layouts="mesh=dp=2 zero=1" %s | FileCheck %s --check-prefix=CUTS
-// RUN: weir-opt --weir-narrow-gradients=type=bf16 --weir-clip --weir-propagate-layouts="mesh=dp=2 zero=1" --weir-partition %s | FileCheck %s --check-prefix=RANK
-// RUN: weir-opt --weir-narrow-gradients=type=bf16 --weir-clip --weir-propagate-layouts="mesh=dp=2" --weir-partition %s | FileCheck %s --check-prefix=WHOLE
+// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts %s | FileCheck %s --check-prefix=CUTS
+// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=RANK
+// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=WHOLE
 
-// UNKNOWN: error: gradients in f8e4m3: expected f32, bf16 or f16
 // F32-NOT: weir.cast
 
 weir.variable parameter @w : tensor<4x6xf32>

@@ -1,9 +1,7 @@
-// RUN: weir-opt --weir-narrow-masters=type=bf16 %s | FileCheck %s
-// RUN: weir-opt --weir-narrow-masters=type=bf16 --weir-narrow-masters=type=bf16 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="master=bf16" --weir-narrow-masters %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="master=bf16" --weir-narrow-masters --weir-narrow-masters %s | FileCheck %s
 // RUN: weir-opt --weir-narrow-masters %s | FileCheck %s --check-prefix=F32
-// RUN: not weir-opt --weir-narrow-masters=type=f16 %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: master f16: expected f32 or bf16
 
 // F32-NOT: bf16
 // F32-NOT: round_at_random

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-mixed-precision=type=bf16 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision %s | FileCheck %s
 // RUN: weir-opt --weir-mixed-precision %s | FileCheck %s --check-prefix=F32
 
 // What is pinned to f32 multiplies what others round as it is; where all is f32, what is pinned lower is rounded all the same.

@@ -1,5 +1,5 @@
-// RUN: not weir-opt --weir-scale-loss=scale=dynamic %s 2>&1 | FileCheck %s
-// RUN: weir-opt --weir-scale-loss=scale=2 %s | FileCheck %s --check-prefix=STATIC
+// RUN: not weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss %s 2>&1 | FileCheck %s
+// RUN: weir-opt --weir-strategy="loss-scale=2" --weir-scale-loss %s | FileCheck %s --check-prefix=STATIC
 
 // A dynamic scale has to know the norm, one that stays what it is has not.
 // CHECK: error: a dynamic loss scale follows the norm of one weir.clip, found 0

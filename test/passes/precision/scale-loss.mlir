@@ -1,16 +1,14 @@
-// RUN: weir-opt --weir-scale-loss=scale=dynamic %s | FileCheck %s
-// RUN: weir-opt --weir-scale-loss=scale=1024 %s | FileCheck %s --check-prefix=STATIC
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-scale-loss=scale=1024 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="loss-scale=1024" --weir-scale-loss %s | FileCheck %s --check-prefix=STATIC
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-strategy="loss-scale=1024" --weir-scale-loss %s | FileCheck %s
 // RUN: weir-opt --weir-scale-loss %s | FileCheck %s --check-prefix=NONE
-// RUN: not weir-opt --weir-scale-loss=scale=1000 %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: loss scale 1000: expected none, dynamic, dynamic:N or N, where N is a power of two up to 16777216
 
 // NONE-NOT: loss_scale
 // NONE-NOT: weir.mul %{{.*}}tensor<f32>
 
 // The scale is read once, and divides what all rounds add up; what it is next is the step's last word. eval has no gradient, and stays.
-// CHECK: module attributes {weir.loss_scale = "dynamic"}
+// CHECK: module attributes {weir.loss_scale = "dynamic"
 // CHECK: weir.variable run @"run/step"
 // CHECK-NEXT: weir.variable run @"run/loss_scale" : tensor<i32>
 // CHECK-NEXT: weir.variable run @"run/good_steps" : tensor<i32>
@@ -37,7 +35,7 @@
 // CHECK-NEXT: return
 
 // A scale that stays what it is has no state.
-// STATIC: module attributes {weir.loss_scale = "1024"}
+// STATIC: module attributes {weir.loss_scale = "1024"
 // STATIC-NOT: weir.variable run @"run/loss_scale"
 // STATIC: func @step
 // STATIC-DAG: %[[SCALE:.*]] = weir.constant 1.024000e+03
@@ -47,7 +45,7 @@
 // STATIC: return %{{.*}}, %[[SCALE]]
 
 // What the scale is next: of the gradients' norm only; where it is not finite and the loss is, half, and at least 1.
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=65536 --variable=run/good_steps=i32=7 | FileCheck %s --check-prefix=GOOD
 // GOOD: variable run/good_steps: i32
 // GOOD-NEXT: {{^}}  8{{$}}
@@ -58,7 +56,7 @@
 // GOOD-NEXT: variable w: 2xf32
 // GOOD-NEXT: {{^}}  -1 0{{$}}
 
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=inf --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=inf --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=65536 --variable=run/good_steps=i32=7 | FileCheck %s --check-prefix=BAD
 // BAD: variable run/good_steps: i32
 // BAD-NEXT: {{^}}  0{{$}}
@@ -69,21 +67,21 @@
 // BAD-NEXT: variable w: 2xf32
 // BAD-NEXT: {{^}}  1 2{{$}}
 
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=nan --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=nan --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=1 --variable=run/good_steps=i32=1999 | FileCheck %s --check-prefix=LEAST
 // LEAST: variable run/good_steps: i32
 // LEAST-NEXT: {{^}}  0{{$}}
 // LEAST-NEXT: variable run/loss_scale: i32
 // LEAST-NEXT: {{^}}  1{{$}}
 
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=4096 --variable=run/good_steps=i32=1999 | FileCheck %s --check-prefix=GROWN
 // GROWN: variable run/good_steps: i32
 // GROWN-NEXT: {{^}}  0{{$}}
 // GROWN-NEXT: variable run/loss_scale: i32
 // GROWN-NEXT: {{^}}  8192{{$}}
 
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=1 --input=f32=1 --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=16777216 --variable=run/good_steps=i32=1999 | FileCheck %s --check-prefix=MOST
 // MOST: variable run/good_steps: i32
 // MOST-NEXT: {{^}}  0{{$}}
@@ -91,7 +89,7 @@
 // MOST-NEXT: {{^}}  16777216{{$}}
 
 // A loss that is not finite leaves it as it is.
-// RUN: weir-opt --weir-scale-loss=scale=dynamic --weir-autodiff %s --run --entry step --input=2x2xf32=inf --input=f32=inf --variable=w=2xf32=1,2 \
+// RUN: weir-opt --weir-strategy="loss-scale=dynamic" --weir-scale-loss --weir-autodiff %s --run --entry step --input=2x2xf32=inf --input=f32=inf --variable=w=2xf32=1,2 \
 // RUN:   --variable=run/step=i32=3 --variable=run/loss_scale=i32=4096 --variable=run/good_steps=i32=1999 | FileCheck %s --check-prefix=LOSS
 // LOSS: variable run/good_steps: i32
 // LOSS-NEXT: {{^}}  1999{{$}}

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-cut-microbatches=count=6 --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="microbatches=6" --weir-cut-microbatches --split-input-file %s | FileCheck %s
 // RUN: weir-opt --weir-cut-microbatches --split-input-file %s | FileCheck %s --check-prefix=RECIPE
 
 weir.variable run @seed : tensor<i32>

@@ -12,6 +12,8 @@
 #include "passes/Pipeline.h"
 #include "passes/remat/Order.h"
 #include "passes/remat/ReadStep.h"
+#include "runtime/base/Text.h"
+#include "strategy/Fields.h"
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -24,27 +26,21 @@ namespace {
 struct Case {
   std::string model, target;
   std::map<std::string, std::string> sets;
-  int64_t microbatches = 0;
-  Offloaded offload = {};
+  std::string strategy = "";
   std::string folder = WEIR_MODELS;
-  std::string mesh = "";
-  int64_t zero = 0;
-  std::string schedule = "1f1b";
   int64_t rank = 0;
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
-  *out << one.model << " for " << one.target << " " << one.offload.variables
-       << (one.offload.activations ? " activations" : "") << " " << one.mesh << " " << one.zero
-       << " " << one.schedule << " " << one.rank;
+  *out << one.model << " for " << one.target << " " << one.strategy << " " << one.rank;
 }
 
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"}) {
-    all.push_back({"unread-input", target, {}, 0, {}, WEIR_TEST_MODELS});
-    all.push_back({"unread-input", target, {}, 4, {}, WEIR_TEST_MODELS});
-    all.push_back({"variables-returned", target, {}, 0, {}, WEIR_TEST_MODELS});
+    all.push_back({"unread-input", target, {}, "", WEIR_TEST_MODELS});
+    all.push_back({"unread-input", target, {}, "microbatches=4", WEIR_TEST_MODELS});
+    all.push_back({"variables-returned", target, {}, "", WEIR_TEST_MODELS});
   }
   for (const auto &file : std::filesystem::directory_iterator(WEIR_MODELS))
     if (file.path().extension() == ".weir")
@@ -58,55 +54,44 @@ std::vector<Case> cases() {
                  {{"layers", "6"}, {"width", "384"}, {"heads", "6"}, {"context", "256"}}});
   for (const char *model : {"gpt-char", "mixer", "llama"})
     for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
-      all.push_back({model, target, {}, 4});
+      all.push_back({model, target, {}, "microbatches=4"});
   std::map<std::string, std::string> tiny = {
       {"layers", "2"}, {"width", "32"}, {"context", "16"}, {"batch", "8"}};
   for (const char *model : {"gpt-char", "resnet", "moe"})
     for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
-      for (const char *what : {"optimizer", "parameters"})
-        for (bool activations : {false, true})
-          all.push_back({model, target, {}, 0, {what, activations}});
+      for (const char *what :
+           {"optimizer", "activations,optimizer", "parameters", "activations,parameters"})
+        all.push_back({model, target, {}, concat("offload=", what)});
   for (const char *model : {"gpt-char", "unet"})
     for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
-      all.push_back({model, target, {}, 0, {"", true}});
-  all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, 4, {"parameters", true}});
+      all.push_back({model, target, {}, "offload=activations"});
+  all.push_back(
+      {"gpt-char", "cpu:x86-64-v4", tiny, "microbatches=4 offload=activations,parameters"});
   for (int64_t zero : {0, 1, 3})
     for (const char *mesh : {"dp=2", "dp=2,tp=2"})
-      all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, 0, {}, WEIR_MODELS, mesh, zero});
+      all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, concat("mesh=", mesh, " zero=", zero)});
   std::map<std::string, std::string> four = tiny;
   four["layers"] = "4";
   for (int64_t rank : {0, 1}) {
-    for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"})
+    auto onStages = [&](const char *model, const std::map<std::string, std::string> &sets,
+                        const std::string &besides) {
       all.push_back(
-          {"gpt-char", "cpu:x86-64-v4", four, 4, {}, WEIR_MODELS, "pp=2", 0, schedule, rank});
+          {model, "cpu:x86-64-v4", sets, concat("mesh=pp=2 ", besides), WEIR_MODELS, rank});
+    };
+    for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"})
+      onStages("gpt-char", four, concat("microbatches=4 schedule=", schedule));
     for (const char *what : {"optimizer", "parameters"})
-      all.push_back({"gpt-char",
-                     "cpu:x86-64-v4",
-                     four,
-                     4,
-                     {what, false},
-                     WEIR_MODELS,
-                     "pp=2",
-                     0,
-                     "interleaved",
-                     rank});
+      onStages("gpt-char", four, concat("microbatches=4 schedule=interleaved offload=", what));
     for (const char *model : {"unet", "moe", "llama"})
-      all.push_back({model, "cpu:x86-64-v4", {}, 4, {}, WEIR_MODELS, "pp=2", 0, "1f1b", rank});
-    all.push_back({"gpt-char", "cpu:x86-64-v4", four, 0, {}, WEIR_MODELS, "pp=2", 0, "1f1b", rank});
+      onStages(model, {}, "microbatches=4");
+    onStages("gpt-char", four, "");
   }
   for (int64_t rank : {0, 7})
-    all.push_back({"gpt-char",
-                   "cpu:x86-64-v4",
-                   four,
-                   4,
-                   {},
-                   WEIR_MODELS,
-                   "pp=2,dp=2,tp=2",
-                   2,
-                   "zero-bubble",
+    all.push_back({"gpt-char", "cpu:x86-64-v4", four,
+                   "mesh=pp=2,dp=2,tp=2 zero=2 schedule=zero-bubble microbatches=4", WEIR_MODELS,
                    rank});
   for (int64_t microbatches : {1, 2, 8}) // of one row each, at last
-    all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, microbatches});
+    all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, concat("microbatches=", microbatches)});
   return all;
 }
 
@@ -126,15 +111,12 @@ int64_t scratchOf(plan::EntryOp entry, int64_t persistent) {
 struct Fused {
   explicit Fused(const Case &one, int64_t memory = 0)
       : options{.target = makeTarget(one.target),
-                .microbatches = one.microbatches,
+                .strategy = strategy::parsed(one.strategy),
                 .memoryReport = &report,
-                .memory = memory,
-                .offload = one.offload,
-                .mesh = one.mesh,
-                .zero = one.zero,
-                .schedule = one.schedule,
                 .rank = one.rank,
                 .without = withoutOverlap} {
+    if (memory)
+      options.strategy.memory = memory;
     mlir::DialectRegistry registry;
     registerTargetDialects(registry);
     context.appendDialectRegistry(registry);
@@ -202,7 +184,7 @@ TEST_P(OfModels, TakesWhatWasChosenInLessMemory) {
     for (auto entry : less.module->getOps<plan::EntryOp>())
       most = std::max(most, scratchOf(entry, before));
     EXPECT_EQ(less.report.bytes, less.report.persistent + aligned(most)) << percent;
-    EXPECT_LE(less.report.bytes, less.options.memory);
+    EXPECT_LE(less.report.bytes, *less.options.strategy.memory);
   }
 }
 

@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-rematerialize="target=cpu:x86-64-v4 budget=1515520 offloads=1" --verify-diagnostics %s | FileCheck %s
-// RUN: not weir-opt --weir-rematerialize="target=cpu:x86-64-v4 budget=1515520" %s 2>&1 | FileCheck %s --check-prefix=AGAIN
+// RUN: weir-opt --weir-strategy="memory=1515520 offload=activations" --weir-rematerialize="target=cpu:x86-64-v4" --verify-diagnostics %s | FileCheck %s
+// RUN: not weir-opt --weir-strategy="memory=1515520" --weir-rematerialize="target=cpu:x86-64-v4" %s 2>&1 | FileCheck %s --check-prefix=AGAIN
 
 // What the last kernel reads is a product: its way to the host and back takes less time than its factors would to be multiplied
 // again, and they need not stay. It goes as soon as it is made, and comes back ahead of its reader.

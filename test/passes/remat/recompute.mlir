@@ -1,5 +1,5 @@
 // RUN: weir-opt --weir-rematerialize --split-input-file --verify-diagnostics %s | FileCheck %s
-// RUN: weir-opt --weir-rematerialize="budget=51000" --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="memory=51000" --weir-rematerialize --split-input-file --verify-diagnostics %s | FileCheck %s
 // RUN: sed 's/\["h.0"\]/["h.1"]/' %s | weir-opt --weir-rematerialize --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=OTHER
 
 #outside = loc("m.weir":1:1)

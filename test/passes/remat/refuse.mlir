@@ -1,4 +1,4 @@
-// RUN: not weir-opt --weir-rematerialize="budget=20000" --split-input-file %s 2>&1 | FileCheck %s
+// RUN: not weir-opt --weir-strategy="memory=20000" --weir-rematerialize --split-input-file %s 2>&1 | FileCheck %s
 
 // What takes most where most is alive is named once for each place, by what lies there then: not what was in the place of %c before it.
 // CHECK: error: @places does not fit into 20.0 kB: what is there throughout takes 0.8 kB (batches read ahead 0.8 kB), and the smallest run that was found 32.8 kB more

@@ -1,6 +1,6 @@
-// RUN: weir-opt --weir-rematerialize="budget=41768" --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="memory=41768" --weir-rematerialize --split-input-file --verify-diagnostics %s | FileCheck %s
 // RUN: weir-opt --weir-rematerialize %s | FileCheck %s --check-prefix=NONE
-// RUN: not weir-opt --weir-rematerialize="budget=9768" %s 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not weir-opt --weir-strategy="memory=9768" --weir-rematerialize %s 2>&1 | FileCheck %s --check-prefix=REFUSED
 
 // What the last kernel reads is kept from the first on; in less memory it is computed again, from what is there anyway.
 // CHECK-LABEL: func @kept

@@ -1,7 +1,7 @@
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us %s | FileCheck %s
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us --weir-assign-offsets --weir-verify-planned %s
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us %s | sed "/plan.wait %[0-9a-z]*$/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=NOT-AWAITED
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us %s | sed "/plan.wait .*queue = 3/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=NOT-BEGUN
+// RUN: weir-opt --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives --weir-assign-offsets --weir-verify-planned %s
+// RUN: weir-opt --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives %s | sed "/plan.wait %[0-9a-z]*$/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=NOT-AWAITED
+// RUN: weir-opt --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives %s | sed "/plan.wait .*queue = 3/d" | not weir-opt --weir-assign-offsets --weir-verify-planned 2>&1 | FileCheck %s --check-prefix=NOT-BEGUN
 
 // A gradient that is made first and used last is exchanged beside what is computed between, and so is the sum of its parts.
 // Without its event either side is a fault that is named.

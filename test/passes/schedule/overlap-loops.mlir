@@ -1,5 +1,5 @@
-// RUN: weir-opt --split-input-file --weir-overlap-collectives=link=1GB/s,1us %s | FileCheck %s
-// RUN: weir-opt --split-input-file --weir-overlap-collectives=link=1GB/s,1us --weir-assign-offsets --weir-verify-planned %s | FileCheck %s --check-prefix=PLACES
+// RUN: weir-opt --split-input-file --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives %s | FileCheck %s
+// RUN: weir-opt --split-input-file --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives --weir-assign-offsets --weir-verify-planned %s | FileCheck %s --check-prefix=PLACES
 
 // In a loop what begins in a round is waited for in that round, and its memory is another's from there on.
 module attributes {weir.mesh = "dp=2"} {

@@ -13,6 +13,8 @@
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Stages.h"
+#include "runtime/base/Text.h"
+#include "strategy/Fields.h"
 #include "verify/Feed.h"
 #include "verify/Ranks.h"
 #include <array>
@@ -216,13 +218,13 @@ struct Partitioned {
     module = elaborate(path, sizes, sources, context, diagnostics).module;
     if (!module || mlir::failed(feed = makeFeed(*module, 1)))
       return;
-    PipelineOptions options{.target = makeTarget("cpu:x86-64-v3"),
-                            .microbatches = microbatches,
-                            .mesh = one.mesh,
-                            .zero = one.zero,
-                            .schedule = one.schedule,
-                            .sequenceParallel = one.sequenceParallel,
-                            .contextParallel = one.contextParallel};
+    PipelineOptions options{
+        .target = makeTarget("cpu:x86-64-v3"),
+        .strategy = strategy::parsed(
+            concat("mesh=", one.mesh, " zero=", one.zero, " schedule=", one.schedule,
+                   " sequence-parallel=", one.sequenceParallel ? "on" : "off",
+                   one.contextParallel.empty() ? "" : " context-parallel=" + one.contextParallel,
+                   microbatches ? concat(" microbatches=", microbatches) : ""))};
     made = mlir::succeeded(runPhases(*module, options, "layouts"));
     addVariables(*feed, *module, 1, Moment::middle);
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {

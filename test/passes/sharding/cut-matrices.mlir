@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-propagate-layouts="mesh=tp=2 sequence-parallel=false" --split-input-file %s | FileCheck %s
-// RUN: weir-opt --weir-propagate-layouts="mesh=tp=2" --split-input-file %s | FileCheck %s --check-prefix=SEQUENCE
+// RUN: weir-opt --weir-strategy="mesh=tp=2 sequence-parallel=off" --weir-propagate-layouts --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=tp=2" --weir-propagate-layouts --split-input-file %s | FileCheck %s --check-prefix=SEQUENCE
 
 // The first matrix is cut by columns, which cuts the second by rows, and there is one sum behind them: nothing
 // else is told between the two.

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-propagate-layouts=mesh=ep=4 --split-input-file --verify-diagnostics %s
+// RUN: weir-opt --weir-strategy="mesh=ep=4" --weir-propagate-layouts --split-input-file --verify-diagnostics %s
 
 module {
 weir.variable parameter @up : tensor<3x8x16xf32>

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-propagate-layouts=mesh=dp=2,ep=2 %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=dp=2,ep=2" --weir-propagate-layouts %s | FileCheck %s
 
 // Rows are cut over both axes, experts over one. The views around the products are cut as these are, so tokens are
 // exchanged where they are routed and where they come back: twice here.

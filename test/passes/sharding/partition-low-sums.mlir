@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-partition=low-sums=true --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="low-sums=on" --weir-partition --split-input-file %s | FileCheck %s
 // RUN: weir-opt --weir-partition --split-input-file %s | FileCheck %s --check-prefix=WIDE
 
 // What ranks of tp have of a product of f16 is sent as f16 and added up in f32.

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-propagate-layouts=mesh=dp=2 --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=dp=2" --weir-propagate-layouts --split-input-file %s | FileCheck %s
 
 weir.variable parameter @w : tensor<5x7xf32>
 

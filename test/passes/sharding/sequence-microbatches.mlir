@@ -1,4 +1,4 @@
-// RUN: weir-opt "--weir-propagate-layouts=mesh=tp=2" %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=tp=2" --weir-propagate-layouts %s | FileCheck %s
 
 // What is a sum over tp is cut along the places of each row of a microbatch, of which there are fewer than of the batch: it lies as
 // other tensors that are cut so do.

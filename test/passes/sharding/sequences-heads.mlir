@@ -1,4 +1,4 @@
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=all-to-all" --split-input-file --verify-diagnostics %s
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=all-to-all" --weir-propagate-layouts --split-input-file --verify-diagnostics %s
 
 module {
 func.func @step(%q: tensor<3x1x6x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {

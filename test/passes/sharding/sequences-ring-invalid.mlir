@@ -1,4 +1,4 @@
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=ring" --split-input-file --verify-diagnostics %s
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=ring" --weir-propagate-layouts --split-input-file --verify-diagnostics %s
 
 // Ranks pass on as many keys each.
 module {

@@ -1,8 +1,8 @@
-// RUN: weir-opt --weir-propagate-layouts=mesh=cp=2 --split-input-file --verify-diagnostics %s | FileCheck %s
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=gather" %S/Inputs/attend.mlir | FileCheck %s --check-prefix=GATHER
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=gather" --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=STRIPES
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=ring" --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=RING
-// RUN: weir-opt --weir-propagate-layouts=mesh=cp=2,tp=2 %S/Inputs/attend.mlir | FileCheck %s --check-prefix=HEADS
+// RUN: weir-opt --weir-strategy="mesh=cp=2" --weir-propagate-layouts --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=gather" --weir-propagate-layouts %S/Inputs/attend.mlir | FileCheck %s --check-prefix=GATHER
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=gather" --weir-propagate-layouts --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=STRIPES
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=ring" --weir-propagate-layouts --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=RING
+// RUN: weir-opt --weir-strategy="mesh=cp=2,tp=2" --weir-propagate-layouts %S/Inputs/attend.mlir | FileCheck %s --check-prefix=HEADS
 
 // What is computed for each position is cut along them, and attention by heads. Parameters are whole.
 // CHECK: module attributes {weir.mesh = "cp=2"

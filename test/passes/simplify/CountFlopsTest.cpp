@@ -156,12 +156,12 @@ TEST_P(OfModels, DoNotDependOnPrecisionNorOnMicrobatches) {
   EXPECT_EQ(plain.total("init"), 0);
   for (Precision precision :
        {Precision::bf16, Precision::f16, Precision::f8, Precision::f8_block}) {
-    Counted low(GetParam(), {}, {.precision = precision});
+    Counted low(GetParam(), {}, {.strategy = {.precision = precision}});
     ASSERT_TRUE(low.counted) << nameOf(precision);
     EXPECT_EQ(low.attribute(), plain.attribute()) << nameOf(precision);
   }
   for (int64_t microbatches : {2, 4}) {
-    Counted cut(GetParam(), {}, {.microbatches = microbatches});
+    Counted cut(GetParam(), {}, {.strategy = {.microbatches = microbatches}});
     if (!cut.counted) // rows that see each other are not cut
       continue;
     EXPECT_EQ(cut.total("step"), plain.total("step")) << microbatches;

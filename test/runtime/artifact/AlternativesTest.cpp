@@ -48,7 +48,10 @@ TEST(Alternatives, AreFoundByTheirProcesses) {
   TestProgram test = ofThree();
   std::vector<std::byte> bytes = test.file();
   const artifact::Program &program = artifact::verify(bytes);
-  EXPECT_EQ(artifact::meshesOf(program), (std::vector<std::string>{"dp=4", "dp=2", "dp=1"}));
+  std::vector<std::string> meshes;
+  for (const Mesh &mesh : artifact::meshesOf(program))
+    meshes.push_back(mesh.text());
+  EXPECT_EQ(meshes, (std::vector<std::string>{"dp=4", "dp=2", "dp=1"}));
   EXPECT_EQ(artifact::programFor(program, 4), &program);
   EXPECT_EQ(artifact::programFor(program, 2), program.alternatives()->Get(0));
   EXPECT_EQ(artifact::programFor(program, 1), program.alternatives()->Get(1));

@@ -65,9 +65,9 @@ Element masterOf(ModuleOp module) {
 } // namespace
 
 Checker::Checker(ModuleOp module, const CheckOptions &options)
-    : module(module), options(options), pipeline{.target = makeTarget(options.code.target),
-                                                 .precision = precisionOf(module),
-                                                 .master = masterOf(module)},
+    : module(module), options(options),
+      pipeline{.target = makeTarget(options.code.target),
+               .strategy = {.precision = precisionOf(module), .master = masterOf(module)}},
       planned(pipeline), variables(drawVariables(module)),
       handler(module.getContext(), [this](Diagnostic &diagnostic) {
         llvm::raw_string_ostream stream(diagnostics);
@@ -322,21 +322,22 @@ bool Checker::findRoom() {
     return true;
   if (!begin("room"))
     return false;
-  planned.offload.activations = module->hasAttr(offloadAttrName);
+  planned.strategy.offload = Offload{.activations = module->hasAttr(offloadAttrName)};
+  std::optional<int64_t> &memory = planned.strategy.memory;
   auto all = measure(planned);
   if (!all)
     return fail("a pass fails where memory is measured");
-  planned.memory =
+  memory =
       all->persistent + int64_t(room.getValueAsDouble() * double(all->bytes - all->persistent));
   for (int tries = 0; tries < 2; ++tries) {
     auto some = measure(planned);
     if (!some)
-      return fail("a pass fails where memory is " + std::to_string(planned.memory));
+      return fail("a pass fails where memory is " + std::to_string(*memory));
     if (some->fits)
       return true;
-    planned.memory = some->bytes;
+    memory = some->bytes;
   }
-  planned.memory = 0;
+  memory.reset();
   return true;
 }
 

@@ -23,10 +23,8 @@ namespace weir::smith {
 /// A module's `smith.room` says for what share of what a run takes, beside what no choice changes,
 /// there is memory; with `smith.offload`, activations may lie with the host.
 constexpr llvm::StringLiteral roomAttrName = "smith.room", offloadAttrName = "smith.offload";
-/// The mesh that it is run on besides, and what is cut over it (PipelineOptions).
-constexpr llvm::StringLiteral ranksAttrName = "smith.mesh", zeroAttrName = "smith.zero",
-                              scheduleAttrName = "smith.schedule",
-                              contextAttrName = "smith.context";
+/// A StrategyAttr with the mesh that the program is run on besides one device.
+constexpr llvm::StringLiteral ranksAttrName = "smith.strategy";
 
 struct Outcome {
   enum class Kind {

@@ -9,6 +9,7 @@
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Stages.h"
+#include "strategy/Fields.h"
 #include "tools/dev/weir-smith/Checker.h"
 #include "verify/Ranks.h"
 
@@ -33,33 +34,27 @@ static bool cannotHaveStages(ModuleOp program, const PipelineOptions &options) {
 /// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
 /// sums in another order to other numbers.
 bool Checker::ranks() {
-  auto mesh = module->getAttrOfType<StringAttr>(ranksAttrName);
-  if (!mesh || rounds)
+  auto asked = module->getAttrOfType<StrategyAttr>(ranksAttrName);
+  if (!asked || rounds)
     return true;
   if (!begin("layouts"))
     return false;
   PipelineOptions together = pipeline;
-  together.mesh = mesh.str();
-  if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
-    together.zero = zero.getInt();
-  if (auto way = module->getAttrOfType<StringAttr>(contextAttrName))
-    together.contextParallel = way.str();
-  if (auto schedule = module->getAttrOfType<StringAttr>(scheduleAttrName))
-    together.schedule = schedule.str();
-  if (stagesOf(mesh.getValue()) > 1 && cannotHaveStages(*copy(), together))
+  strategy::copyGiven(together.strategy, asked.getValue());
+  const Mesh &mesh = together.strategy.mesh;
+  if (together.strategy.stages() > 1 && cannotHaveStages(*copy(), together))
     return true;
   OwningOpRef<ModuleOp> program = copy();
   if (failed(runPhases(*program, together, "layouts")))
-    return fail("the program is not cut over " + together.mesh);
-  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
-  if (options.onChange && stagesOf(parsed) > 1)
+    return fail("the program is not cut over " + mesh.text());
+  if (options.onChange && together.strategy.stages() > 1)
     options.onChange("cross-stages", *program);
   if (!begin("ranks"))
     return false;
   std::vector<OwningOpRef<ModuleOp>> owned;
   std::vector<ModuleOp> programs;
   std::vector<uint32_t> programOf;
-  for (together.rank = 0; together.rank < parsed.ranks(); ++together.rank) {
+  for (together.rank = 0; together.rank < mesh.ranks(); ++together.rank) {
     programOf.push_back(uint32_t(together.rank));
     programs.push_back(*owned.emplace_back(program->clone()));
     if (failed(runPhases(programs.back(), together, "simplify", "partition")))
@@ -71,7 +66,7 @@ bool Checker::ranks() {
     return fail("the ranks' programs do not fit together");
   ProgramRun run;
   for (const auto &[name, entry] : truth) {
-    Ranks all(parsed, programs, programOf);
+    Ranks all(mesh, programs, programOf);
     all.variables = variables;
     auto results = all.run(name, entries.at(name).inputs);
     if (failed(results))

@@ -9,6 +9,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Recompute.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
@@ -19,6 +20,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
+#include "strategy/Fields.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
@@ -304,16 +306,15 @@ void chooseMesh(Program &program) {
   if (attends && isEven && program.random.chance(0.8))
     meshes = {"cp=2", "cp=2,tp=2"};
   StringRef mesh = meshes[program.random.below(meshes.size())];
-  Builder builder(module.getContext());
-  module->setAttr(ranksAttrName, builder.getStringAttr(mesh));
+  std::string text = ("mesh=" + mesh).str();
   if (mesh.contains(dataAxis))
-    module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
+    text += " zero=" + std::to_string(program.random.one({0, 1, 3}));
   if (mesh.contains(contextAxis))
-    module->setAttr(contextAttrName, builder.getStringAttr(program.random.one<StringRef>(
-                                         {"ring", "ring", "gather"})));
+    text +=
+        (" context-parallel=" + program.random.one<StringRef>({"ring", "ring", "gather"})).str();
   if (mesh.contains(stageAxis))
-    module->setAttr(scheduleAttrName,
-                    builder.getStringAttr(schedules[program.random.below(schedules.size())]));
+    text += (" schedule=" + schedules[program.random.below(schedules.size())]).str();
+  module->setAttr(ranksAttrName, StrategyAttr::get(module.getContext(), strategy::parsed(text)));
 }
 
 } // namespace

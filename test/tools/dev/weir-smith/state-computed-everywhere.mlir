@@ -2,7 +2,7 @@
 // CHECK: agrees
 
 // The first stage owns a state whose next value every stage computes: the other stage carries none.
-module attributes {smith.mesh = "pp=2,dp=2", smith.offload, smith.room = 3.000000e-01 : f64, smith.schedule = "1f1b", smith.seed = 96000951001 : i64, smith.zero = 0 : i64, weir.accumulate = 2 : i64, weir.batch = 1 : i64, weir.configs = {}, weir.epochs = 0 : i64, weir.model = "smith", weir.steps = 1 : i64} {
+module attributes {smith.offload, smith.room = 3.000000e-01 : f64, smith.seed = 96000951001 : i64, smith.strategy = #weir.strategy<"mesh=pp=2,dp=2 zero=0 schedule=1f1b">, weir.accumulate = 2 : i64, weir.batch = 1 : i64, weir.configs = {}, weir.epochs = 0 : i64, weir.model = "smith", weir.steps = 1 : i64} {
   weir.variable run @"run/seed" {smith.high = 0x4130000000000000 : f64, smith.low = 0.000000e+00 : f64} : tensor<i32>
   weir.variable run @"run/step" {smith.high = 3.000000e+01 : f64, smith.low = 0.000000e+00 : f64} : tensor<i32>
   weir.variable run @"run/total_steps" {smith.high = 1.000000e+02 : f64, smith.low = 5.000000e+01 : f64} : tensor<i32>

@@ -3,7 +3,7 @@
 
 // The last stage computes a state that the first stage reads in the next microbatch. An interleaved
 // schedule refuses that, rightly.
-module attributes {smith.mesh = "pp=2", smith.offload, smith.room = 3.000000e-01 : f64, smith.schedule = "interleaved:3", smith.seed = 93000590002 : i64, weir.accumulate = 2 : i64, weir.batch = 1 : i64, weir.configs = {}, weir.epochs = 0 : i64, weir.model = "smith", weir.recompute = [""], weir.steps = 1 : i64} {
+module attributes {smith.offload, smith.room = 3.000000e-01 : f64, smith.seed = 93000590002 : i64, smith.strategy = #weir.strategy<"mesh=pp=2 schedule=interleaved:3">, weir.accumulate = 2 : i64, weir.batch = 1 : i64, weir.configs = {}, weir.epochs = 0 : i64, weir.model = "smith", weir.recompute = [""], weir.steps = 1 : i64} {
   weir.variable run @"run/seed" {smith.high = 0x4130000000000000 : f64, smith.low = 0.000000e+00 : f64} : tensor<i32>
   weir.variable run @"run/step" {smith.high = 3.000000e+01 : f64, smith.low = 0.000000e+00 : f64} : tensor<i32>
   weir.variable run @"run/total_steps" {smith.high = 1.000000e+02 : f64, smith.low = 5.000000e+01 : f64} : tensor<i32>

@@ -1,0 +1,321 @@
+//===- Fields.cpp - The fields of a strategy, one row each ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "strategy/Fields.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Masters.h"
+#include "runtime/base/Text.h"
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+
+namespace weir::strategy {
+namespace {
+
+/// "" where the text is a whole number from `least` to `most`, which is put into `value`.
+std::string wholeNumber(std::string_view text, int64_t least, int64_t most, int64_t &value) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    return concat("expected a whole number from ", least,
+                  most == INT64_MAX ? "" : concat(" to ", most), ", but found ",
+                  text.empty() ? "\"\"" : text);
+  value = number;
+  return "";
+}
+
+template <int64_t least, int64_t most> std::string readNumber(std::string_view text, int64_t &v) {
+  return wholeNumber(text, least, most, v);
+}
+
+std::string readMaster(std::string_view text, Element &master) {
+  std::optional<Element> named = masterNamed(text);
+  if (!named)
+    return concat("expected ", masterOptions(), ", but found ", text.empty() ? "\"\"" : text);
+  master = *named;
+  return "";
+}
+
+template <class T> std::string readNamed(std::string_view text, T &value) {
+  return valueOf(text, value);
+}
+
+// What a member has of a value's type T: whether it is given, and which it is.
+
+template <class T> bool has(const Setting<T> &member) { return member.isGiven(); }
+template <class T> bool has(const std::optional<T> &member) { return member.has_value(); }
+bool has(const Mesh &member) { return !member.axes.empty(); }
+bool has(int64_t member) { return member != 1; } // threads
+bool has(const std::vector<std::string> &member) { return !member.empty(); }
+
+template <class T> const T &in(const Setting<T> &member) { return *member; }
+template <class T> const T &in(const std::optional<T> &member) { return *member; }
+const Mesh &in(const Mesh &member) { return member; }
+int64_t in(int64_t member) { return member; }
+
+template <class T> T initial(const Setting<T> &member) { return *member; }
+template <class T> T initial(const std::optional<T> &) { return T(); }
+Mesh initial(const Mesh &) { return {}; }
+int64_t initial(int64_t) { return 0; }
+
+/// What is said of a field by whoever adds it.
+struct Words {
+  std::string_view name;
+  Field::Group group;
+  Field::By by;
+  bool isCommon;
+  std::string_view value, help, standard, automatic = "";
+};
+
+/// `read` sets a value by a text, and returns "" or what is wrong with that.
+template <auto member, auto read> constexpr Field fieldOf(Words words, Field::Form form) {
+  return {.name = words.name,
+          .group = words.group,
+          .form = form,
+          .by = words.by,
+          .isCommon = words.isCommon,
+          .value = words.value,
+          .help = words.help,
+          .standard = words.standard,
+          .automatic = words.automatic,
+          .isGiven = [](const Strategy &strategy) { return has(strategy.*member); },
+          .texts =
+              [](const Strategy &strategy) {
+                std::vector<std::string> texts;
+                if (has(strategy.*member))
+                  texts.push_back(textOf(in(strategy.*member)));
+                return texts;
+              },
+          .set = [](Strategy &strategy, std::string_view text) -> std::string {
+            auto value = initial(strategy.*member);
+            if (std::string wrong = read(text, value); !wrong.empty())
+              return wrong;
+            strategy.*member = std::move(value);
+            return "";
+          },
+          .copy = [](Strategy &to, const Strategy &from) { to.*member = from.*member; }};
+}
+
+using enum Field::Group;
+using enum Field::By;
+using enum Field::Form;
+
+constexpr Field rows[] = {
+    fieldOf<&Strategy::mesh, readNamed<Mesh>>(
+        {"mesh", parallelism, planner, true, "AXIS=N,...|auto[:N]",
+         "Device mesh, such as dp=2,tp=2 (axes: dp, tp, pp, ep, cp), or auto", "one device",
+         "auto"},
+        text),
+    fieldOf<&Strategy::hosts, readNamed<Mesh>>(
+        {"hosts", parallelism, compiler, false, "AXIS=N,...",
+         "Processes that share the ranks of the mesh, with deterministic", "one rank each"},
+        text),
+    fieldOf<&Strategy::zero, readNumber<0, 3>>(
+        {"zero", parallelism, planner, true, "0..3",
+         "ZeRO: shard optimizer state (1), gradients (2), parameters (3)", "0"},
+        integer),
+    fieldOf<&Strategy::schedule, readNamed<PipelineSchedule>>(
+        {"schedule", parallelism, planner, false, "NAME",
+         "Pipeline schedule: gpipe, 1f1b, interleaved[:N] or zero-bubble", "1f1b"},
+        text),
+    fieldOf<&Strategy::sequenceParallel, readNamed<bool>>(
+        {"sequence-parallel", parallelism, planner, false, "on|off",
+         "Shard activations between tensor-parallel layers (default: on)", "on"},
+        truth),
+    fieldOf<&Strategy::contextParallel, readNamed<ContextParallel>>(
+        {"context-parallel", parallelism, planner, false, "WAY",
+         "Attention over cp: all-to-all, gather or ring", "chosen by the heads"},
+        text),
+    fieldOf<&Strategy::deterministic, readNamed<bool>>(
+        {"deterministic", parallelism, user, false, "",
+         "Same bits on every mesh whose dp and tp divide 8; slower", "off"},
+        truth),
+
+    fieldOf<&Strategy::precision, readNamed<Precision>>(
+        {"precision", precision, user, true, "TYPE",
+         "Mixed precision: f32, bf16, f16, f8, f8_block or tf32", "f32"},
+        text),
+    fieldOf<&Strategy::master, readMaster>({"master", precision, user, true, "TYPE",
+                                            "Type of parameters and optimizer state: f32 or bf16",
+                                            "f32"},
+                                           text),
+    fieldOf<&Strategy::lossScale, readNamed<LossScale>>(
+        {"loss-scale", precision, user, false, "SCALE",
+         "Scale the loss: none, dynamic[:N] or N (default with f16: dynamic)",
+         "dynamic with f16, else none"},
+        text),
+
+    fieldOf<&Strategy::memory, readNumber<1, INT64_MAX>>(
+        {"memory", memory, user, true, "SIZE|here",
+         "Memory budget, met by activation checkpointing", "unlimited"},
+        integer),
+    fieldOf<&Strategy::threads, readNumber<1, 4096>>(
+        {"threads", memory, compiler, false, "N", "CPU threads of a rank, each with scratch memory",
+         "1"},
+        integer),
+    fieldOf<&Strategy::microbatches, readNumber<1, INT64_MAX>>(
+        {"microbatches", memory, planner, true, "N|auto",
+         "Split each batch into N microbatches (gradient accumulation)", "the model's", "auto"},
+        integer),
+    fieldOf<&Strategy::offload, readNamed<Offload>>(
+        {"offload", memory, planner, true, "WHAT[,WHAT]",
+         "Offload to host memory: activations, optimizer, parameters or auto", "nothing", "auto"},
+        text),
+    {.name = "recompute",
+     .group = memory,
+     .form = list,
+     .by = planner,
+     .isCommon = true,
+     .value = "PATH",
+     .help = "Activation checkpointing: recompute these blocks, such as h.*.mlp",
+     .standard = "the model's",
+     .automatic = "",
+     .isGiven = [](const Strategy &strategy) { return has(strategy.recompute); },
+     .texts = [](const Strategy &strategy) { return strategy.recompute; },
+     .set = [](Strategy &strategy, std::string_view text) -> std::string {
+       if (text.empty())
+         return "expected paths of blocks, such as h.*.mlp, but found \"\"";
+       strategy.recompute.emplace_back(text);
+       return "";
+     },
+     .copy = [](Strategy &to, const Strategy &from) { to.recompute = from.recompute; }},
+
+    fieldOf<&Strategy::overlap, readNamed<bool>>(
+        {"overlap", communication, user, false, "", "Overlap communication with computation", "on"},
+        truth),
+    fieldOf<&Strategy::lowSums, readNamed<bool>>(
+        {"low-sums", communication, user, false, "",
+         "Reduce tensor-parallel partial sums in the type of --precision", "off"},
+        truth),
+    fieldOf<&Strategy::lowGradients, readNamed<bool>>(
+        {"low-gradients", communication, user, false, "",
+         "Reduce gradients over ranks in the type of --precision", "off"},
+        truth),
+    fieldOf<&Strategy::link, readNamed<Link>>(
+        {"link", communication, planner, false, "BYTES/s[,TIME]",
+         "Assumed interconnect (default: 10GB/s,20us)", "10GB/s,20us"},
+        text),
+    fieldOf<&Strategy::rates, readNamed<MeshRates>>(
+        {"rates", communication, planner, false, "RATES",
+         "Assumed rates of compute, memory and links, which choose shardings",
+         "those of an accelerator of 2023"},
+        text),
+};
+
+} // namespace
+
+std::string_view Field::groupName() const {
+  switch (group) {
+  case parallelism:
+    return "Parallelism";
+  case precision:
+    return "Target and precision";
+  case memory:
+    return "Memory";
+  default:
+    return "Communication";
+  }
+}
+
+std::span<const Field> fields() { return rows; }
+
+const Field &field(std::string_view name) { return *std::ranges::find(rows, name, &Field::name); }
+
+std::string textOf(const Strategy &strategy) {
+  std::vector<std::string> words;
+  for (const Field &field : rows)
+    for (const std::string &text : field.texts(strategy))
+      words.push_back(concat(field.name, "=", text));
+  return join(words, " ");
+}
+
+std::string valueOf(std::string_view text, Strategy &strategy) {
+  for (const std::string &word : split(text, ' ')) {
+    if (word.empty())
+      continue;
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    auto found = std::ranges::find(rows, name, &Field::name);
+    if (found == std::end(rows) || equals == word.npos) {
+      std::vector<std::string> names;
+      for (const Field &field : rows)
+        names.emplace_back(field.name);
+      return found == std::end(rows) ? concat("a strategy has no ", name, didYouMean(name, names),
+                                              "; it has ", join(names))
+                                     : concat(name, ": expected ", name, "=VALUE");
+    }
+    if (std::string wrong = found->set(strategy, word.substr(equals + 1)); !wrong.empty())
+      return concat(name, ": ", wrong);
+  }
+  return "";
+}
+
+/// A switch whose option turns it off.
+static bool isOnByDefault(const Field &field) {
+  return field.value.empty() && field.standard == textOf(true);
+}
+
+std::string optionNamed(const Field &field) {
+  return concat("--", isOnByDefault(field) ? "no-" : "", field.name);
+}
+
+std::string optionHelp(const Field &field) {
+  return isOnByDefault(field)
+             ? concat("Do not ", lowerCase(field.help.substr(0, 1)), field.help.substr(1))
+             : std::string(field.help);
+}
+
+std::string optionOf(const Field &field, const Strategy &strategy) {
+  std::vector<std::string> words;
+  for (const std::string &text : field.texts(strategy))
+    if (!field.value.empty())
+      words.push_back(
+          concat(optionNamed(field), " ", field.form == list ? concat("'", text, "'") : text));
+    else if (text != field.standard)
+      words.push_back(optionNamed(field));
+  return join(words, " ");
+}
+
+Strategy parsed(std::string_view text) {
+  Strategy strategy;
+  if (std::string wrong = valueOf(text, strategy); !wrong.empty())
+    throw Failure(Exit::internal, concat("strategy \"", text, "\": ", wrong));
+  return strategy;
+}
+
+void copyGiven(Strategy &to, const Strategy &from) {
+  for (const Field &field : rows)
+    if (field.isGiven(from))
+      field.copy(to, from);
+}
+
+Strategy withoutPlan(const Strategy &asked) {
+  const Strategy standard;
+  Strategy rest = asked;
+  for (const Field &field : rows)
+    if (field.by == planner)
+      field.copy(rest, standard);
+  return rest;
+}
+
+Strategy planOf(const Strategy &strategy) {
+  Strategy plan;
+  for (const Field &field : rows)
+    if (field.by == planner)
+      field.copy(plan, strategy);
+  return plan;
+}
+
+std::string planText(const Strategy &strategy) {
+  std::vector<std::string> words;
+  for (const Field &field : rows)
+    if (field.by == planner && field.group != communication && field.isGiven(strategy))
+      words.push_back(optionOf(field, strategy));
+  return join(words, " ");
+}
+
+} // namespace weir::strategy

@@ -1,0 +1,49 @@
+//===- Page.cpp - docs/reference/strategy.md -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/base/Text.h"
+#include "strategy/Fields.h"
+
+namespace weir::strategy {
+
+static std::string_view setBy(Field::By by) {
+  switch (by) {
+  case Field::By::planner:
+    return "you, or `weir plan`";
+  case Field::By::user:
+    return "you";
+  default:
+    return "the compiler";
+  }
+}
+
+std::string page() {
+  std::string text =
+      "# Strategy\n\n"
+      "A strategy is every decision about how a training step is carried out. It does not change "
+      "what the step computes. Options of\nthe command line set it, and so does a plan file. The "
+      "compiler keeps it in the module as `weir.strategy`, where passes read it.\n"
+      "`weir-opt --weir-strategy=\"mesh=dp=2,tp=2 zero=1\"` sets it for a single pass. This page "
+      "is "
+      "what `weir help strategy` prints,\nfrom `strategy/Fields.cpp`; "
+      "`tools/dev/command-reference` writes it.\n";
+  std::string_view group;
+  for (const Field &field : fields()) {
+    if (field.groupName() != group) {
+      group = field.groupName();
+      text += concat("\n## ", group == "Target and precision" ? "Precision" : group,
+                     "\n\n| field | meaning | default | set by | option |\n"
+                     "| --- | --- | --- | --- | --- |\n");
+    }
+    text += concat(
+        "| `", field.name, "` | ", field.help, " | ", field.standard, " | ", setBy(field.by), " | ",
+        field.by == Field::By::compiler ? "" : concat("`", optionNamed(field), "`"), " |\n");
+  }
+  return text;
+}
+
+} // namespace weir::strategy
