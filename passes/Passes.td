@@ -213,7 +213,8 @@ def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "says how every op is cut over the ranks of a mesh";
   let description = [{
     Rows of inputs are cut over dp and ep, experts over ep, the positions of sequences over cp, matrices over the other axes, and with `zero` what lasts,
-    and what follows from them along the factors of ops. Nothing changes but attributes: weir.mesh of the module, weir.layout of arguments and variables, weir.cuts of ops, weir.inside of microbatches (ir/weir/Names.h).
+    and what follows from them along the factors of ops. Nothing changes but attributes: weir.mesh of the module, weir.sharding of arguments and variables, weir.factor_sharding of ops, weir.body_shardings of microbatches
+    (ir/weir/Names.h).
   }];
   let dependentDialects = ["::weir::WeirDialect"];
 }
@@ -225,7 +226,7 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
     same program: where a share begins is a variable of the run, run/begin/12@dp. An entry's results are whole.
   }];
   let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">,
-                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">];
+                 Option<"says", "says", "bool", "false", "ops have weir.result_shardings, for who compares their values with the whole ones">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

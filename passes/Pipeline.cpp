@@ -254,13 +254,13 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
 /// Passes read the strategy from the module, and so does whoever writes the artifact.
 static void attachStrategy(ModuleOp module, const Strategy &strategy) {
   setStrategy(module, strategy);
-  Builder builder(module.getContext());
   if (*strategy.precision != Precision::f32)
     setPrecision(module, *strategy.precision);
-  if (isLow(*strategy.master))
-    module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), *strategy.master)));
+  if (isLow(*strategy.paramType))
+    module->setAttr(masterAttrName,
+                    TypeAttr::get(typeOf(module.getContext(), *strategy.paramType)));
   if (!strategy.hosts.axes.empty())
-    module->setAttr(hostsAttrName, builder.getStringAttr(strategy.hosts.text()));
+    module->setAttr(hostsAttrName, MeshAttr::get(module.getContext(), strategy.hosts));
 }
 
 LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last,

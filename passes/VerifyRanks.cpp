@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,11 +40,12 @@ public:
     planned::RankProgram program;
     for (Operation &op : module.getOps()) {
       if (auto variable = dyn_cast<VariableOp>(op))
-        program.variables.push_back(tensor(variable.getSymName(), typeHere(variable),
-                                           variable->getAttrOfType<StringAttr>(layoutAttrName)));
+        program.variables.push_back(
+            tensor(variable.getSymName(), typeHere(variable),
+                   variable->getAttrOfType<ShardingAttr>(shardingAttrName)));
       else if (auto variable = dyn_cast<plan::VariableOp>(op))
         program.variables.push_back(
-            tensor(variable.getSymName(), variable.getType(), variable.getLayoutAttr()));
+            tensor(variable.getSymName(), variable.getType(), variable.getShardingAttr()));
       else if (auto function = dyn_cast<func::FuncOp>(op))
         program.entries.push_back(convert(function));
       else if (auto entry = dyn_cast<plan::EntryOp>(op))
@@ -57,13 +59,12 @@ public:
   std::vector<SmallVector<Operation *>> actions;
 
 private:
-  planned::RankTensor tensor(const Twine &name, Type type, StringAttr layout) {
+  planned::RankTensor tensor(const Twine &name, Type type, ShardingAttr sharding) {
     auto own = cast<RankedTensorType>(type);
     planned::RankTensor tensor{name.str(), *elementOf(own.getElementType()), own.getShape(),
-                               layout ? layout.str() : "", own.getShape()};
-    if (layout)
-      if (auto parsed = Layout::parse(layout.getValue(), mesh))
-        tensor.shape = parsed->shape();
+                               sharding ? sharding.getValue().text() : "", own.getShape()};
+    if (std::optional<Layout> layout = layoutOn(sharding, mesh))
+      tensor.shape = layout->shape();
     return tensor;
   }
 
@@ -77,7 +78,7 @@ private:
     planned::RankEntry entry = begin(function, function.getSymName());
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       entry.inputs.push_back(tensor("number " + Twine(i), type,
-                                    function.getArgAttrOfType<StringAttr>(i, layoutAttrName)));
+                                    function.getArgAttrOfType<ShardingAttr>(i, shardingAttrName)));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       entry.results.push_back(tensor("number " + Twine(i), type, nullptr));
     entry.meetings = meetings(function.front());
@@ -88,11 +89,11 @@ private:
     planned::RankEntry entry = begin(op, op.getSymName());
     for (auto port : op.getBody().getOps<plan::PortOp>()) {
       if (port.getKind() == plan::PortKind::input)
-        entry.inputs.push_back(tensor(port.getName(), port.getType(), port.getLayoutAttr()));
+        entry.inputs.push_back(tensor(port.getName(), port.getType(), port.getShardingAttr()));
       else
         entry.results.push_back(
             tensor(port.getName() + "." + stringifyPortKind(port.getKind()) + Twine(port.getTerm()),
-                   port.getType(), port.getLayoutAttr()));
+                   port.getType(), port.getShardingAttr()));
     }
     entry.meetings = meetings(op.getBody().front());
     return entry;
@@ -212,10 +213,10 @@ private:
 std::optional<RanksProblem> findRanksProblem(ArrayRef<ModuleOp> programs,
                                              ArrayRef<uint32_t> programOf) {
   planned::MeshPrograms ranks;
-  auto text = ModuleOp(programs[0])->getAttrOfType<StringAttr>(meshAttrName);
-  if (!text)
-    return std::nullopt; // a mesh of one rank
-  ranks.mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+  const Mesh *mesh = meshOf(programs[0]);
+  if (!mesh)
+    return std::nullopt; // one rank
+  ranks.mesh = *mesh;
   ranks.programOf = programOf;
   std::vector<Converter> converters;
   for (ModuleOp program : programs) {

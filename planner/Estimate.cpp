@@ -207,7 +207,7 @@ std::optional<Prediction> Estimator::estimate(const Strategy &strategy, Rows row
   const double m = double(count), dp = double(sizes.dp), pp = double(sizes.pp);
   const double parameters = double(sample.memory.parameters);
   double gradients = // f32
-      parameters * facts.trained * (*strategy.master == Element::bf16 ? 2 : 1);
+      parameters * facts.trained * (*strategy.paramType == Element::bf16 ? 2 : 1);
   auto overlapsOver = [&](std::string_view axis) {
     return *strategy.overlap && overlaps(cluster, membersOf(mesh, unsigned(mesh.find(axis))));
   };
@@ -267,8 +267,8 @@ std::optional<Prediction> Estimator::estimate(const Strategy &strategy, Rows row
     // Of f32: what products multiply, which is what is fetched for them, and gradients that are
     // sent as that; masters may be as narrow.
     const bool isLow = sizeOf(rowOf(*strategy.precision).stored) < sizeOf(Element::f32);
-    const double sent = *strategy.lowGradients ? 0.5 : 1,
-                 read = isLow && *strategy.master == Element::f32 ? 0.5 : 1;
+    const double sent = double(sizeOf(*strategy.gradReduceType)) / double(sizeOf(Element::f32)),
+                 read = isLow && *strategy.paramType == Element::f32 ? 0.5 : 1;
     double summing = secondsToExchange(cluster, who, moved * gradients * sent),
            gathering = secondsToGather(cluster, who, moved * gradients * sent),
            updated = secondsToGather(cluster, who, moved * parameters),
@@ -337,7 +337,7 @@ static bool areAlike(const Prediction &few, const Prediction &more, std::string 
   if (!alike)
     why =
         "some of its ranks have programs of their own in a shallow model, or in few microbatches: "
-        "lower it (--lower)";
+        "lower it (--exact)";
   return alike;
 }
 

@@ -146,8 +146,7 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
   Cut &cut = found->second;
   if (!isNew)
     return cut;
-  if (auto wrong = Mesh::parse(stages.text());
-      !isMesh || std::holds_alternative<std::string>(wrong)) {
+  if (!isMesh || !stages.wrong().empty()) {
     cut.why = concat(count, " stages are too many, or have too many shares: expected fewer");
     return cut;
   }

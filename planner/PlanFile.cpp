@@ -16,18 +16,27 @@ namespace weir::planner {
 
 using strategy::Field;
 
-/// A key's value, as the fields of a strategy are set. Of a list each.
+/// A key's value, as the fields of a strategy are set: of a list each, and nothing where it says
+/// what holds anyway.
 static std::vector<std::string> textsOf(TomlTable &table, const Field &field) {
   const std::string key(field.name);
   switch (field.form) {
-  case Field::Form::integer:
-    return {std::to_string(table.integer(key, INT64_MIN))};
-  case Field::Form::truth:
-    return {strategy::textOf(table.truth(key, true))};
+  case Field::Form::integer: {
+    // No microbatches are the model's.
+    const int64_t number = table.integer(key, INT64_MIN);
+    return number == 0 && key == "microbatches" ? std::vector<std::string>()
+                                                : std::vector{std::to_string(number)};
+  }
+  case Field::Form::truth: {
+    const std::string text = strategy::textOf(table.truth(key, true));
+    return text == field.standard ? std::vector<std::string>() : std::vector{text};
+  }
   case Field::Form::list:
     return table.texts(key);
-  default:
-    return {table.text(key)};
+  default: {
+    const std::string text = table.text(key);
+    return text.empty() ? std::vector<std::string>() : std::vector{text};
+  }
   }
 }
 

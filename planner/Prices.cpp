@@ -127,7 +127,8 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
 }
 
 MeshRates ratesToPlanFor(const Cluster &cluster, const Mesh &mesh, Precision multiplied) {
-  return *MeshRates::parse(ratesOn(cluster, mesh, nameOf(multiplied)).text());
+  const MeshRates rates = ratesOn(cluster, mesh, nameOf(multiplied));
+  return MeshRates::parse(rates.text()).value_or(rates);
 }
 
 } // namespace weir::planner

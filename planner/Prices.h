@@ -12,6 +12,7 @@
 #include "planner/machines/Cluster.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/MeshRates.h"
+#include "runtime/base/Precision.h"
 
 namespace weir::planner {
 

@@ -301,8 +301,10 @@ private:
   Setting<Link> linkOf(const AxisSizes &sizes) const {
     int64_t span = sizes.ranks() / sizes.pp;
     for (const LinkLevel &level : cluster.levels)
-      if (span <= level.devices)
-        return *Link::parse(Link{level.bandwidth, level.latency}.text()); // as a file says it
+      if (span <= level.devices) {
+        const Link link{level.bandwidth, level.latency};
+        return Link::parse(link.text()).value_or(link); // as a file says it
+      }
     return Strategy().link;
   }
 

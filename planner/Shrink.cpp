@@ -256,9 +256,9 @@ OwningOpRef<ModuleOp> shrunk(ModuleOp model, const Repeats &repeats, int64_t rou
   for (auto variable : llvm::make_early_inc_range(module->getOps<VariableOp>()))
     if (all.contains(variable.getSymName()))
       variable.erase();
-  if (auto pins = shardPins(*module); succeeded(pins) && !pins->empty()) {
-    llvm::erase_if(*pins, [&](const ShardPin &pin) { return all.contains(pin.parameter); });
-    setShardPins(*module, *pins);
+  if (SmallVector<ShardPin> pins = shardPins(*module); !pins.empty()) {
+    llvm::erase_if(pins, [&](const ShardPin &pin) { return all.contains(pin.parameter); });
+    setShardPins(*module, pins);
   }
   // Layouts are chosen as for all of them.
   std::map<std::string, double> before = timesOfBlocks(model), left = timesOfBlocks(*module);

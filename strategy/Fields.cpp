@@ -32,12 +32,21 @@ template <int64_t least, int64_t most> std::string readNumber(std::string_view t
   return wholeNumber(text, least, most, v);
 }
 
-std::string readMaster(std::string_view text, Element &master) {
+std::string readParamType(std::string_view text, Element &type) {
   std::optional<Element> named = masterNamed(text);
   if (!named)
     return concat("expected ", masterOptions(), ", but found ", text.empty() ? "\"\"" : text);
-  master = *named;
+  type = *named;
   return "";
+}
+
+std::string readReduceType(std::string_view text, Element &type) {
+  for (Element element : {Element::f32, Element::bf16, Element::f16})
+    if (text == nameOf(element)) {
+      type = element;
+      return "";
+    }
+  return concat("expected f32, bf16 or f16, but found ", text.empty() ? "\"\"" : text);
 }
 
 template <class T> std::string readNamed(std::string_view text, T &value) {
@@ -139,10 +148,10 @@ constexpr Field rows[] = {
         {"precision", precision, user, true, "TYPE",
          "Mixed precision: f32, bf16, f16, f8, f8_block or tf32", "f32"},
         text),
-    fieldOf<&Strategy::master, readMaster>({"master", precision, user, true, "TYPE",
-                                            "Type of parameters and optimizer state: f32 or bf16",
-                                            "f32"},
-                                           text),
+    fieldOf<&Strategy::paramType, readParamType>(
+        {"param-dtype", precision, user, true, "TYPE",
+         "Type of parameters and optimizer state: f32 or bf16", "f32"},
+        text),
     fieldOf<&Strategy::lossScale, readNamed<LossScale>>(
         {"loss-scale", precision, user, false, "SCALE",
          "Scale the loss: none, dynamic[:N] or N (default with f16: dynamic)",
@@ -187,14 +196,14 @@ constexpr Field rows[] = {
     fieldOf<&Strategy::overlap, readNamed<bool>>(
         {"overlap", communication, user, false, "", "Overlap communication with computation", "on"},
         truth),
-    fieldOf<&Strategy::lowSums, readNamed<bool>>(
-        {"low-sums", communication, user, false, "",
-         "Reduce tensor-parallel partial sums in the type of --precision", "off"},
-        truth),
-    fieldOf<&Strategy::lowGradients, readNamed<bool>>(
-        {"low-gradients", communication, user, false, "",
-         "Reduce gradients over ranks in the type of --precision", "off"},
-        truth),
+    fieldOf<&Strategy::gradReduceType, readReduceType>(
+        {"grad-reduce-dtype", communication, user, false, "TYPE",
+         "Type in which ranks reduce gradients: f32, or that of --precision", "f32"},
+        text),
+    fieldOf<&Strategy::tpReduceType, readReduceType>(
+        {"tp-reduce-dtype", communication, user, false, "TYPE",
+         "Type in which tp reduces its sums: f32, or that of --precision", "f32"},
+        text),
     fieldOf<&Strategy::link, readNamed<Link>>(
         {"link", communication, planner, false, "BYTES/s[,TIME]",
          "Assumed interconnect (default: 10GB/s,20us)", "10GB/s,20us"},

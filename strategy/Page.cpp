@@ -25,7 +25,7 @@ std::string page() {
   std::string text =
       "# Strategy\n\n"
       "A strategy is every decision about how a training step is carried out. It does not change "
-      "what the step computes. Options of\nthe command line set it, and so does a plan file. The "
+      "the model. Options of\nthe command line set it, and so does a plan file. The "
       "compiler keeps it in the module as `weir.strategy`, where passes read it.\n"
       "`weir-opt --weir-strategy=\"mesh=dp=2,tp=2 zero=1\"` sets it for a single pass. This page "
       "is "

@@ -59,7 +59,7 @@ std::string otherMeshesKeepRules(const Strategy &strategy, const Context &contex
     if (mesh.find(tensorAxis) < 0) {
       one.sequenceParallel = standard.sequenceParallel;
       if (!*one.deterministic)
-        one.lowSums = standard.lowSums;
+        one.tpReduceType = standard.tpReduceType;
     }
     one.rates.reset();
     Context alone = context;
@@ -129,9 +129,8 @@ std::string deterministicMesh(const Strategy &strategy, const Context &context) 
   const Mesh &mesh = strategy.mesh;
   const Strategy carriedOut = strategy.carriedOut(context.target);
   const std::string parts = carriedOut.mesh.text();
-  if (auto wrong = Mesh::parse(parts); std::holds_alternative<std::string>(wrong))
-    return "--deterministic cuts a step as " + parts +
-           " does, whatever dp and tp: " + std::get<std::string>(wrong);
+  if (std::string wrong = carriedOut.mesh.wrong(); !wrong.empty())
+    return "--deterministic cuts a step as " + parts + " does, whatever dp and tp: " + wrong;
   for (const Mesh::Axis &axis : mesh.axes)
     if (axis.hasShares())
       return concat("--deterministic cuts a step into equal parts, and --mesh ", mesh.text(),
@@ -184,22 +183,24 @@ std::string contextParallelHasAxis(const Strategy &strategy, const Context &cont
 }
 
 /// `deterministic` computes as tp=8 does, whatever the mesh.
-std::string lowSumsHaveAxis(const Strategy &strategy, const Context &context) {
-  return *strategy.lowSums && !*strategy.deterministic && !context.choseMesh &&
+std::string tpReduceTypeHasAxis(const Strategy &strategy, const Context &context) {
+  return isLow(*strategy.tpReduceType) && !*strategy.deterministic && !context.choseMesh &&
                  !anyHas(strategy, context, tensorAxis)
-             ? "--low-sums rounds the partial sums of tensor-parallel ranks, and there is no axis "
-               "tp: expected --mesh tp=N or --deterministic"
+             ? "--tp-reduce-dtype is of the partial sums of tensor-parallel ranks, and there is no "
+               "axis tp: expected --mesh tp=N or --deterministic"
              : "";
 }
 
-std::string lowIsLow(const Strategy &strategy, const Context &) {
-  const char *flag = *strategy.lowSums        ? "--low-sums"
-                     : *strategy.lowGradients ? "--low-gradients"
-                                              : nullptr;
-  return flag && !isLow(rowOf(*strategy.precision).stored)
-             ? concat(flag, " is of products in low precision, and --precision is ",
-                      nameOf(*strategy.precision), ": expected bf16, f16 or f8")
-             : "";
+std::string reduceTypesAreOfPrecision(const Strategy &strategy, const Context &) {
+  const Element stored = rowOf(*strategy.precision).stored;
+  for (auto [option, type] : {std::pair("--grad-reduce-dtype", *strategy.gradReduceType),
+                              std::pair("--tp-reduce-dtype", *strategy.tpReduceType)})
+    if (isLow(type) && type != stored)
+      return concat(option, " ", nameOf(type), " does not go with --precision ",
+                    nameOf(*strategy.precision), ": expected f32",
+                    isLow(stored) ? concat(" or ", nameOf(stored)) : "",
+                    isLow(stored) ? "" : ", or a --precision of bf16, f16 or f8");
+  return "";
 }
 
 std::string sequenceParallelHasAxis(const Strategy &strategy, const Context &context) {
@@ -241,8 +242,8 @@ constexpr Rule all[] = {
     {"deterministic-chooses-sequence-parallel", deterministicChoosesSequenceParallel},
     {"memory-of-one-rank", memoryOfOneRank},
     {"context-parallel-has-axis", contextParallelHasAxis},
-    {"low-sums-have-axis", lowSumsHaveAxis},
-    {"low-is-low", lowIsLow},
+    {"tp-reduce-dtype-has-axis", tpReduceTypeHasAxis},
+    {"reduce-dtypes-are-of-precision", reduceTypesAreOfPrecision},
     {"sequence-parallel-has-axis", sequenceParallelHasAxis},
     {"zero-has-axis", zeroHasAxis},
     {"automatic-has-budget", automaticHasBudget},

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A strategy says how a step is carried out: on which devices, in which precision, within which
-// memory, with which communication. It says nothing of what the step computes (the model) nor of
-// what executes it (the target).
+// memory, with which communication. It says nothing of the model, nor of the target.
 //
 // The command line, plan files, `weir plan`, `weir verify`, weir-smith and `weir-opt
 // --weir-strategy` fill in this struct, and passes read it from the module (ir/weir/Strategy.h).
@@ -38,10 +37,8 @@ struct Strategy {
 
   // Precision.
   Setting<Precision> precision = byDefault(Precision::f32); ///< what products multiply
-  Setting<Element> master = byDefault(Element::f32);        ///< of parameters and optimizer state
+  Setting<Element> paramType = byDefault(Element::f32);     ///< of parameters and optimizer state
   std::optional<LossScale> lossScale = std::nullopt; ///< nothing: dynamic with f16, else none
-  Setting<bool> lowSums = byDefault(false);          ///< tensor-parallel sums in `precision`'s type
-  Setting<bool> lowGradients = byDefault(false);     ///< gradient reduction in `precision`'s type
 
   // Memory.
   std::optional<int64_t> memory = std::nullopt; ///< bytes of a rank; nothing: as many as it takes
@@ -50,10 +47,12 @@ struct Strategy {
   Setting<Offload> offload = byDefault(Offload());
   std::vector<std::string> recompute = {}; ///< patterns of blocks (ir/weir/Blocks.h)
 
-  // Communication.
-  Setting<bool> overlap = byDefault(true);       ///< with computation
-  Setting<Link> link = byDefault(Link());        ///< that collectives are scheduled for
-  std::optional<MeshRates> rates = std::nullopt; ///< that shardings are chosen by
+  // Communication. The types of reductions are f32, or what `precision` stores.
+  Setting<Element> gradReduceType = byDefault(Element::f32); ///< of gradients, over ranks
+  Setting<Element> tpReduceType = byDefault(Element::f32);   ///< of partial sums, over tp
+  Setting<bool> overlap = byDefault(true);                   ///< with computation
+  Setting<Link> link = byDefault(Link());                    ///< that collectives are scheduled for
+  std::optional<MeshRates> rates = std::nullopt;             ///< that shardings are chosen by
 
   bool operator==(const Strategy &) const = default;
 
@@ -62,10 +61,6 @@ struct Strategy {
   int64_t stages() const;
   /// The ranks of a pipeline wait for each other where they communicate, so nothing overlaps there.
   bool overlaps() const { return hasMesh() && *overlap && stages() == 1; }
-  /// The type in which gradients of parameters are reduced over ranks.
-  Element gradientReduction() const {
-    return *lowGradients ? rowOf(*precision).stored : Element::f32;
-  }
   /// The rates by which shardings are chosen.
   MeshRates usedRates() const { return rates.value_or(MeshRates()); }
 

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "passes/sharding/Reshard.h"
 #include "verify/Blame.h"
 #include "verify/Compare.h"
@@ -58,7 +60,8 @@ std::string broughtBy(mlir::Operation *op) {
   while (op && !isCollective(op)) {
     mlir::Operation *before = nullptr;
     for (mlir::Value operand : op->getOperands())
-      if (mlir::Operation *maker = operand.getDefiningOp(); maker && !maker->hasAttr(liesAttrName))
+      if (mlir::Operation *maker = operand.getDefiningOp();
+          maker && !maker->hasAttr(resultShardingsAttrName))
         before = maker;
     op = before;
   }
@@ -79,7 +82,7 @@ std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const M
   std::vector<std::vector<Seen>> seen(size_t(mesh.ranks()));
   after.variables = feed.variablesFor(what.entry);
   after.observe = [&](int64_t rank, mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-    if (op->hasAttr(liesAttrName))
+    if (op->hasAttr(resultShardingsAttrName))
       seen[size_t(rank)].push_back({op, Tensors(results)});
   };
   (void)after.run(what.entry, feed.inputs.at(what.entry));
@@ -88,10 +91,9 @@ std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const M
   for (auto [number, first] : llvm::enumerate(seen[0])) {
     if (!slice.contains(first.op))
       continue;
-    auto texts = first.op->getAttrOfType<mlir::ArrayAttr>(liesAttrName);
-    for (auto [i, text] : llvm::enumerate(texts)) {
-      auto said = llvm::cast<mlir::StringAttr>(text).getValue();
-      auto layout = said.empty() ? std::nullopt : Layout::parse(said, mesh);
+    auto shardings = first.op->getAttrOfType<mlir::ArrayAttr>(resultShardingsAttrName);
+    for (auto [i, sharding] : llvm::enumerate(shardings)) {
+      std::optional<Layout> layout = layoutOn(sharding, mesh); // nothing where it is not known
       std::vector<const Tensor *> shares;
       for (const std::vector<Seen> &one : seen)
         if (number < one.size() && one[number].op->getName() == first.op->getName())

@@ -13,6 +13,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -162,30 +163,29 @@ Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
 Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs)
     : Ranks(mesh, programs, llvm::to_vector(llvm::seq<uint32_t>(0, programs.size()))) {}
 
-Layout Ranks::layoutOf(mlir::StringAttr text, mlir::Type type) const {
-  if (text)
-    if (auto layout = Layout::parse(text.getValue(), mesh))
-      return *layout;
+Layout Ranks::layoutOf(ShardingAttr sharding, mlir::Type type) const {
+  if (std::optional<Layout> layout = layoutOn(sharding, mesh))
+    return *layout;
   return Layout::whole(llvm::cast<mlir::RankedTensorType>(type).getShape());
 }
 
-/// Calls `visit(name, layout text, type)` for the variables of a program.
+/// Calls `visit(name, sharding, type)` for the variables of a program.
 template <class Visit> static void forEachVariable(mlir::ModuleOp program, Visit visit) {
   for (auto variable : program.getOps<VariableOp>())
-    visit(variable.getSymName().str(), variable->getAttrOfType<mlir::StringAttr>(layoutAttrName),
+    visit(variable.getSymName().str(), variable->getAttrOfType<ShardingAttr>(shardingAttrName),
           variable.getType());
   for (auto variable : program.getOps<plan::VariableOp>())
-    visit(variable.getSymName().str(), variable.getLayoutAttr(), variable.getType());
+    visit(variable.getSymName().str(), variable.getShardingAttr(), variable.getType());
 }
 
 Ranks::Variables Ranks::sharesOf(int64_t rank) const {
   Variables shares;
   forEachVariable(program(rank),
-                  [&](const std::string &name, mlir::StringAttr text, mlir::Type type) {
+                  [&](const std::string &name, ShardingAttr sharding, mlir::Type type) {
                     if (auto piece = pieceOfBegin(name, mesh))
                       shares[name] = Tensor({}, double(piece->share(mesh, rank).begin));
                     else if (auto found = variables.find(name); found != variables.end())
-                      shares[name] = shareOf(found->second, layoutOf(text, type), mesh, rank);
+                      shares[name] = shareOf(found->second, layoutOf(sharding, type), mesh, rank);
                   });
   return shares;
 }
@@ -194,11 +194,10 @@ Tensors Ranks::argumentsOf(int64_t rank, mlir::func::FuncOp entry,
                            llvm::ArrayRef<Tensor> inputs) const {
   Tensors arguments;
   for (auto [i, input] : llvm::enumerate(inputs))
-    arguments.push_back(
-        shareOf(input,
-                layoutOf(entry.getArgAttrOfType<mlir::StringAttr>(i, layoutAttrName),
-                         entry.getArgument(i).getType()),
-                mesh, rank));
+    arguments.push_back(shareOf(input,
+                                layoutOf(entry.getArgAttrOfType<ShardingAttr>(i, shardingAttrName),
+                                         entry.getArgument(i).getType()),
+                                mesh, rank));
   return arguments;
 }
 
@@ -227,7 +226,7 @@ mlir::FailureOr<Tensors> Ranks::runPlan(Interpreter &interpreter, int64_t rank,
   for (auto port : entry.getBody().getOps<plan::PortOp>())
     if (port.getKind() == plan::PortKind::input)
       arguments.push_back(shareOf(inputs[arguments.size()],
-                                  layoutOf(port.getLayoutAttr(), port.getType()), mesh, rank));
+                                  layoutOf(port.getShardingAttr(), port.getType()), mesh, rank));
   CellMemory memory(program(rank), offsets);
   PlanInterpreter machine(program(rank), memory, interpreter);
   if (prepare)
@@ -298,10 +297,10 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
 }
 
 void Ranks::collect(llvm::ArrayRef<Variables> shares) {
-  forEachVariable(program(0), [&](const std::string &name, mlir::StringAttr text, mlir::Type type) {
+  forEachVariable(program(0), [&](const std::string &name, ShardingAttr sharding, mlir::Type type) {
     if (!shares[0].contains(name) || pieceOfBegin(name, mesh))
       return;
-    Layout layout = layoutOf(text, type);
+    Layout layout = layoutOf(sharding, type);
     Tensor whole(layout.shape());
     for (size_t rank = 0; rank < shares.size(); ++rank)
       putShare(whole, shares[rank].at(name), layout, mesh, int64_t(rank));

@@ -66,7 +66,7 @@ public:
 private:
   using Variables = std::map<std::string, Tensor>;
 
-  Layout layoutOf(mlir::StringAttr text, mlir::Type type) const;
+  Layout layoutOf(ShardingAttr sharding, mlir::Type type) const;
   Variables sharesOf(int64_t rank) const;
   Tensors argumentsOf(int64_t rank, mlir::func::FuncOp entry, llvm::ArrayRef<Tensor> inputs) const;
   mlir::FailureOr<Tensors> runWeir(Interpreter &interpreter, int64_t rank, llvm::StringRef entry,

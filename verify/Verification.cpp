@@ -7,6 +7,7 @@
 
 #include "verify/Verification.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
@@ -59,7 +60,7 @@ LogicalResult Verification::run(StringRef pass) {
 
 void Verification::forgetLayouts() const {
   for (const OwningOpRef<ModuleOp> &part : parts)
-    ModuleOp(*part).walk([](Operation *op) { op->removeAttr(liesAttrName); });
+    ModuleOp(*part).walk([](Operation *op) { op->removeAttr(resultShardingsAttrName); });
 }
 
 static constexpr const char *betweenRanks = "what ranks tell each other";

@@ -16,6 +16,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
@@ -67,8 +68,9 @@ private:
     Layout layout = fb::layoutOf(mesh, one);
     return tensor(one.dtype(), layout.shape(mesh, int64_t(program.rank())));
   }
-  template <class Tensor> StringAttr layoutOf(const Tensor &one) {
-    return one.layout() ? builder.getStringAttr(text(one.layout())) : StringAttr();
+  template <class Tensor> ShardingAttr shardingOf(const Tensor &one) {
+    return one.layout() ? shardingAttr(builder.getContext(), fb::layoutOf(mesh, one), mesh)
+                        : ShardingAttr();
   }
   Location locate(const fb::Location *location);
   Location locate(const Lines *lines);
@@ -137,9 +139,9 @@ void PlanReader::readAttributes() {
   if (program.placements())
     readPlacements();
   if (program.mesh()) {
-    set(meshAttrName, builder.getStringAttr(text(program.mesh())));
+    set(meshAttrName, MeshAttr::get(builder.getContext(), fb::meshOf(program)));
     if (program.hosts())
-      set(hostsAttrName, builder.getStringAttr(text(program.hosts())));
+      set(hostsAttrName, MeshAttr::get(builder.getContext(), fb::hostsOf(program)));
     set(rankAttrName, number(program.rank()));
   }
   set(batchAttrName, number(program.batch()));
@@ -212,7 +214,7 @@ void PlanReader::readVariable(const fb::Variable &variable) {
     symbol = runPrefix + symbol;
   variables.push_back(plan::VariableOp::create(
       builder, locate(variable.location()), symbol, Role(variable.role()), ownTensor(variable),
-      number(variable.offset()), variable.space() == fb::Space::host, layoutOf(variable)));
+      number(variable.offset()), variable.space() == fb::Space::host, shardingOf(variable)));
 }
 
 /// The launches from `first` on that are one kernel of the plan.
@@ -321,7 +323,7 @@ void PlanReader::readPort(const fb::Port &port) {
       plan::PortKindAttr::get(builder.getContext(), plan::PortKind(port.kind())),
       builder.getStringAttr(text(port.name())), TypeAttr::get(ownTensor(port)), place,
       number(port.term()), builder.getF64FloatAttr(port.weight()), number(port.limit()),
-      config.empty() ? StringAttr() : builder.getStringAttr(config), layoutOf(port));
+      config.empty() ? StringAttr() : builder.getStringAttr(config), shardingOf(port));
 }
 
 void PlanReader::readEntry(const fb::Entry &entry) {

@@ -18,6 +18,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Placements.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
@@ -109,8 +110,8 @@ public:
       if (precisionNamed(fb::EnumNamePrecision(precision)) == precisionOf(module))
         program.precision = precision;
     program.loss_scale = text(lossScaleAttrName);
-    program.mesh = text(meshAttrName);
-    program.hosts = text(hostsAttrName);
+    program.mesh = meshText(meshAttrName);
+    program.hosts = meshText(hostsAttrName);
     program.rank = number(rankAttrName);
     if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
       program.master = fb::DType(*elementOf(master.getValue()));
@@ -168,12 +169,18 @@ private:
     return attribute ? attribute.getInt() : 0;
   }
 
+  std::string meshText(StringRef name) {
+    auto attribute = module->getAttrOfType<MeshAttr>(name);
+    return attribute ? attribute.getValue().text() : "";
+  }
+
+  static std::string shardingText(ShardingAttr sharding) {
+    return sharding ? sharding.getValue().text() : "";
+  }
+
   /// Of the tensor of which a rank's share has that type.
-  std::vector<int64_t> wholeShape(Type type, StringAttr layout) {
-    if (!layout)
-      return shapeVector(type);
-    Mesh mesh = std::get<Mesh>(Mesh::parse(program.mesh));
-    return Layout::parse(layout.getValue(), mesh)->shape();
+  std::vector<int64_t> wholeShape(Type type, ShardingAttr sharding) {
+    return sharding ? layoutOn(sharding, *meshOf(module))->shape() : shapeVector(type);
   }
 
   std::unique_ptr<fb::Location> locate(Location loc) {
@@ -267,8 +274,8 @@ private:
       name.consume_front(runPrefix);
     variable->name = name.str();
     variable->dtype = dtypeOf(op.getType());
-    variable->shape = wholeShape(op.getType(), op.getLayoutAttr());
-    variable->layout = op.getLayout().value_or("").str();
+    variable->shape = wholeShape(op.getType(), op.getShardingAttr());
+    variable->layout = shardingText(op.getShardingAttr());
     variable->offset = *op.getOffset();
     variable->size = storageBytes(op.getType());
     variable->location = locate(op.getLoc());
@@ -382,8 +389,8 @@ private:
       port->name = op.getName().str();
       port->kind = fb::PortKind(op.getKind());
       port->dtype = dtypeOf(op.getType());
-      port->shape = wholeShape(op.getType(), op.getLayoutAttr());
-      port->layout = op.getLayout().value_or("").str();
+      port->shape = wholeShape(op.getType(), op.getShardingAttr());
+      port->layout = shardingText(op.getShardingAttr());
       port->ref = std::make_unique<fb::Ref>(refTo(plan::placeOf(op.getBuffer())));
       port->term = op.getTerm();
       port->weight = op.getWeight().convertToDouble();

@@ -18,6 +18,7 @@
 
 include "ir/plan/PlanAction.td"
 include "ir/plan/PlanBase.td"
+include "ir/weir/Sharding.td"
 include "ir/weir/kernel/Kernel.td"
 include "ir/weir/program/Variable.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -47,7 +48,7 @@ def Plan_VariableOp : Plan_Op<"variable", [Symbol]> {
   let summary = "a tensor that lasts, in the persistent segment or in the host's memory";
   let description = "C1: it is a tensor of the weir dialect.  C2: its offset is a multiple of 64.";
   let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset,
-                       UnitAttr:$host, OptionalAttr<StrAttr>:$layout);
+                       UnitAttr:$host, OptionalAttr<Weir_Sharding>:$sharding);
   let assemblyFormat = "$role $sym_name (`on` `host` $host^)? (`at` $offset^)? attr-dict `:` $type";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -110,7 +111,7 @@ def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoT
 def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what the host writes before the entry, or reads after it";
   let description = [{
-    `layout` says how the whole tensor lies on the mesh of which this is a rank's (runtime/base/Layout.h).
+    `sharding` says how the ranks of the mesh have the whole tensor, of which this is one rank's.
     C1: it is a tensor of the weir dialect.  C2: a scalar, sum or count is one number.  C3: the weight is finite.  C4: only an
     input of integers has a limit, and it is not negative.  C5: its buffer does not move with a loop.  C6: its term is a
     number of 32 bits.
@@ -118,7 +119,7 @@ def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins Plan_PortKind:$kind, StrAttr:$name, TypeAttr:$type, Plan_Buffer:$buffer,
                        DefaultValuedAttr<I64Attr, "0">:$term, DefaultValuedAttr<F64Attr, "1.0">:$weight,
                        DefaultValuedAttr<I64Attr, "0">:$limit, OptionalAttr<StrAttr>:$limit_config,
-                       OptionalAttr<StrAttr>:$layout);
+                       OptionalAttr<Weir_Sharding>:$sharding);
   let assemblyFormat = "$kind $name $buffer attr-dict `:` $type `in` type($buffer)";
   let hasVerifier = 1;
 }

@@ -12,8 +12,10 @@
 
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
+#include "ir/weir/Attributes.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/transfer/Transfer.h"
 #include <cmath>
@@ -98,11 +100,23 @@ LogicalResult verifyAction(Operation *op) {
 /// Whether it is of a stage that this rank has no part in.
 static bool isElsewhere(VariableOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getType());
-  return type && type.hasStaticShape() && type.getNumElements() == 0 &&
-         op.getLayout().value_or("").contains("on ");
+  return type && type.hasStaticShape() && type.getNumElements() == 0 && op.getSharding() &&
+         op.getSharding()->getValue().only;
+}
+
+/// A plan's rank says how it has the whole tensor: that needs the mesh.
+static LogicalResult requireSharding(Operation *op, std::optional<ShardingAttr> sharding) {
+  if (!sharding)
+    return success();
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module || !meshOf(module))
+    return op->emitOpError("has a sharding, and its module no weir.mesh");
+  return verifySharding(op, "sharding", *sharding, nullptr);
 }
 
 LogicalResult VariableOp::verify() {
+  if (failed(requireSharding(*this, getSharding())))
+    return failure();
   if (!isElsewhere(*this) && failed(requireTensor(*this, getType())))
     return failure();
   return requireOffset(*this, getOffset());
@@ -162,7 +176,8 @@ LogicalResult EntryOp::verify() {
 }
 
 LogicalResult PortOp::verify() {
-  if (failed(requireTensor(*this, getType())) || failed(requirePlace(*this, getBuffer())))
+  if (failed(requireTensor(*this, getType())) || failed(requirePlace(*this, getBuffer())) ||
+      failed(requireSharding(*this, getSharding())))
     return failure();
   auto type = cast<RankedTensorType>(getType());
   if (getKind() != PortKind::input && getKind() != PortKind::tensor &&

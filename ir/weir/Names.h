@@ -27,8 +27,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
 /// what its parameters are kept in (runtime/base/Masters.h), and why each op computes and stores
 /// what it does (Choices.h); where the model says so, the blocks that are computed again
-/// (Recompute.h), and the parameters that are cut so (ShardPins.h); and what a step keeps
-/// (Keeping.h).
+/// (Recompute.h), and the parameters that are sharded so (ShardPins.h); how variables and values
+/// are sharded, and why (Placements.h); and what a step keeps (Keeping.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -42,18 +42,24 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      choicesAttrName = "weir.choices",
                                      recomputeAttrName = "weir.recompute",
                                      keepingAttrName = "weir.keeping",
-                                     shardsAttrName = "weir.shards";
+                                     shardsAttrName = "weir.shards",
+                                     placementsAttrName = "weir.placements";
 
 /// Of a module that has few of a deep model's layers: a dictionary from patterns of blocks, "h.*",
 /// to how many of the model's each of its own stands for.
 inline constexpr llvm::StringLiteral standsForAttrName = "weir.stands_for";
-/// Of a module: the ranks that run it together ("dp=2,tp=2"), the processes that have them where
-/// one has several (runtime/base/Hosts.h), and the rank whose sizes it has. Of a variable and of an
-/// entry's argument: how it lies on them. Of an op: how its factors are cut over them, each as a
-/// dimension; of microbatches: how the arguments of their body lie (runtime/base/Layout.h).
+/// Of a module: the mesh whose ranks run it together and the processes that have them where one has
+/// several (runtime/base/Hosts.h), each a MeshAttr; and the rank whose sizes it has. Of a variable
+/// and of an entry's argument: its sharding. Of an op: the sharding of its factors, each as a
+/// dimension; of microbatches: those of the arguments of their body.
 inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName = "weir.hosts",
-                                     rankAttrName = "weir.rank", layoutAttrName = "weir.layout",
-                                     cutsAttrName = "weir.cuts", insideAttrName = "weir.inside";
+                                     rankAttrName = "weir.rank", shardingAttrName = "weir.sharding",
+                                     factorShardingAttrName = "weir.factor_sharding",
+                                     bodyShardingsAttrName = "weir.body_shardings";
+/// Of attention that is computed in a ring: the sharding of its keys. Of an op that weir-partition
+/// has made, if it is asked to say so: the sharding of each result, a unit where it is not known.
+inline constexpr llvm::StringLiteral ringShardingAttrName = "weir.ring_sharding",
+                                     resultShardingsAttrName = "weir.result_shardings";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 /// Of an op that multiplies: what a device may round its factors to (Pins.h).

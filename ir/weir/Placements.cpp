@@ -6,13 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Placements.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
 namespace weir {
-
-static constexpr llvm::StringLiteral attrName = "weir.placements";
 
 void setPlacements(ModuleOp module, ArrayRef<Placement> placements) {
   if (placements.empty())
@@ -24,12 +23,12 @@ void setPlacements(ModuleOp module, ArrayRef<Placement> placements) {
         {LocationAttr(one.at), builder.getStringAttr(one.what), builder.getBoolAttr(one.isVariable),
          builder.getI64IntegerAttr(one.times), builder.getStringAttr(one.layout),
          builder.getStringAttr(one.why)}));
-  module->setAttr(attrName, builder.getArrayAttr(all));
+  module->setAttr(placementsAttrName, builder.getArrayAttr(all));
 }
 
 SmallVector<Placement> placementsOf(ModuleOp module) {
   SmallVector<Placement> placements;
-  auto all = module->getAttrOfType<ArrayAttr>(attrName);
+  auto all = module->getAttrOfType<ArrayAttr>(placementsAttrName);
   for (Attribute one : all ? all.getValue() : ArrayRef<Attribute>()) {
     ArrayRef<Attribute> fields = cast<ArrayAttr>(one).getValue();
     placements.push_back({cast<LocationAttr>(fields[0]), cast<StringAttr>(fields[1]).str(),

@@ -7,6 +7,7 @@
 
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
@@ -24,8 +25,7 @@ using Cut = std::pair<int64_t, Axes>;
 static std::set<Cut> cutsIn(ModuleOp module, const Mesh &mesh) {
   std::set<Cut> cuts;
   auto read = [&](Attribute attribute) {
-    auto text = dyn_cast_or_null<StringAttr>(attribute);
-    auto layout = text ? Layout::parse(text.getValue(), mesh) : std::nullopt;
+    std::optional<Layout> layout = layoutOn(attribute, mesh);
     if (!layout)
       return;
     for (const Pieces &pieces : layout->dimensions)
@@ -34,14 +34,14 @@ static std::set<Cut> cutsIn(ModuleOp module, const Mesh &mesh) {
           cuts.insert({piece.size, axes});
   };
   module.walk([&](Operation *op) {
-    read(op->getAttr(layoutAttrName));
-    read(op->getAttr(cutsAttrName));
-    if (auto texts = op->getAttrOfType<ArrayAttr>(insideAttrName))
-      for (Attribute text : texts)
-        read(text);
+    read(op->getAttr(shardingAttrName));
+    read(op->getAttr(factorShardingAttrName));
+    if (auto all = op->getAttrOfType<ArrayAttr>(bodyShardingsAttrName))
+      for (Attribute one : all)
+        read(one);
     if (auto entry = dyn_cast<func::FuncOp>(op))
       for (unsigned i = 0; i < entry.getNumArguments(); ++i)
-        read(entry.getArgAttr(i, layoutAttrName));
+        read(entry.getArgAttr(i, shardingAttrName));
   });
   return cuts;
 }
@@ -70,16 +70,14 @@ RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
 
 Type typeHere(VariableOp variable) {
   auto module = variable->getParentOfType<ModuleOp>();
-  auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+  const Mesh *mesh = meshOf(module);
   auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
-  auto lies = variable->getAttrOfType<StringAttr>(layoutAttrName);
-  if (!text || !rank || !lies)
+  if (!mesh || !rank)
     return variable.getType();
-  Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
-  auto layout = Layout::parse(lies.getValue(), mesh);
-  if (!layout || !layout->isElsewhere(mesh, rank.getInt()))
+  std::optional<Layout> layout = layoutOn(variable->getAttr(shardingAttrName), *mesh);
+  if (!layout || !layout->isElsewhere(*mesh, rank.getInt()))
     return variable.getType();
-  return cast<RankedTensorType>(variable.getType()).clone(layout->shape(mesh, rank.getInt()));
+  return cast<RankedTensorType>(variable.getType()).clone(layout->shape(*mesh, rank.getInt()));
 }
 
 } // namespace weir

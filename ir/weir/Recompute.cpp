@@ -56,17 +56,11 @@ bool markRecomputed(ModuleOp module, ArrayRef<std::string> patterns, std::string
   return true;
 }
 
-FailureOr<Recomputed> Recomputed::of(ModuleOp module) {
+Recomputed Recomputed::of(ModuleOp module) {
   Recomputed result;
-  Attribute attribute = module->getAttr(recomputeAttrName);
-  if (!attribute)
-    return result;
-  auto all = dyn_cast<ArrayAttr>(attribute);
-  if (!all || !llvm::all_of(all, llvm::IsaPred<StringAttr>))
-    return module.emitError() << recomputeAttrName << " = " << attribute
-                              << ": expected the paths of blocks, such as [\"h.0.mlp\"]";
-  for (auto path : all.getAsValueRange<StringAttr>())
-    result.paths.insert(path);
+  if (auto all = module->getAttrOfType<ArrayAttr>(recomputeAttrName))
+    for (auto path : all.getAsValueRange<StringAttr>())
+      result.paths.insert(path);
   return result;
 }
 

@@ -37,8 +37,7 @@ bool markRecomputed(mlir::ModuleOp module, llvm::ArrayRef<std::string> patterns,
 /// The blocks that are computed again.
 class Recomputed {
 public:
-  /// Of a module whose attribute, if it has one, holds texts alone; an error, else.
-  static mlir::FailureOr<Recomputed> of(mlir::ModuleOp module);
+  static Recomputed of(mlir::ModuleOp module);
 
   bool empty() const { return paths.empty(); }
 

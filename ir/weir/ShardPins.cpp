@@ -26,28 +26,15 @@ void setShardPins(ModuleOp module, ArrayRef<ShardPin> pins) {
     module->setAttr(shardsAttrName, builder.getArrayAttr(all));
 }
 
-FailureOr<SmallVector<ShardPin>> shardPins(ModuleOp module) {
+SmallVector<ShardPin> shardPins(ModuleOp module) {
   SmallVector<ShardPin> pins;
-  Attribute attribute = module->getAttr(shardsAttrName);
-  if (!attribute)
-    return pins;
-  auto all = dyn_cast<ArrayAttr>(attribute);
+  auto all = module->getAttrOfType<ArrayAttr>(shardsAttrName);
   for (Attribute one : all ? all.getValue() : ArrayRef<Attribute>()) {
-    auto fields = dyn_cast<ArrayAttr>(one);
-    bool isPin = fields && fields.size() == 4 && isa<StringAttr>(fields[0]) &&
-                 isa<StringAttr>(fields[1]) && isa<IntegerAttr>(fields[2]) &&
-                 isa<LocationAttr>(fields[3]);
-    if (!isPin) {
-      all = nullptr;
-      break;
-    }
+    auto fields = cast<ArrayAttr>(one);
     pins.push_back({cast<StringAttr>(fields[0]).str(), cast<StringAttr>(fields[1]).str(),
                     cast<IntegerAttr>(fields[2]).getInt(),
                     Location(cast<LocationAttr>(fields[3]))});
   }
-  if (!all)
-    return module.emitError() << shardsAttrName << " = " << attribute
-                              << ": expected [parameter, axis, dimension, location] of each";
   return pins;
 }
 

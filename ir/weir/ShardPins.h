@@ -28,8 +28,8 @@ struct ShardPin {
 /// there is no attribute.
 void setShardPins(mlir::ModuleOp module, llvm::ArrayRef<ShardPin> pins);
 
-/// Of a module whose attribute, if it has one, is such; an error, else.
-mlir::FailureOr<llvm::SmallVector<ShardPin>> shardPins(mlir::ModuleOp module);
+/// Those of a module.
+llvm::SmallVector<ShardPin> shardPins(mlir::ModuleOp module);
 
 } // namespace weir
 

@@ -16,6 +16,9 @@ namespace weir {
 /// Of a module: a StrategyAttr, which passes read instead of options.
 inline constexpr llvm::StringLiteral strategyAttrName = "weir.strategy";
 
+/// What a StrategyAttr is unique by.
+llvm::hash_code hash_value(const Strategy &strategy);
+
 void setStrategy(mlir::ModuleOp module, const Strategy &strategy);
 
 /// The module's strategy; where it has none, one of nothing but defaults. It lives as long as the

@@ -19,6 +19,9 @@ include "ir/weir/WeirInterfaces.td"
 
 def Weir_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let name = "weir";
   let cppNamespace = "::weir";
   let summary = "The training step as tensors: value semantics, static shapes.";

@@ -28,7 +28,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "strategy/Strategy.h"
 
 namespace weir {
 
@@ -215,8 +214,10 @@ ShardRule elementwiseShardRule(mlir::Operation *op);
 } // namespace weir
 
 namespace weir {
-/// What StrategyAttr is unique by.
-llvm::hash_code hash_value(const Strategy &strategy);
+// Values of attributes, by reference: ir/weir/Strategy.h and ir/weir/Sharding.h have them.
+struct Mesh;
+struct Sharding;
+struct Strategy;
 } // namespace weir
 
 #define GET_ATTRDEF_CLASSES

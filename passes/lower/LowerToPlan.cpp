@@ -15,6 +15,7 @@
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
@@ -193,7 +194,7 @@ LogicalResult EntryLowering::run() {
                          TypeAttr::get(argument.getType()), buffer, builder.getI64IntegerAttr(0),
                          builder.getF64FloatAttr(1.0), limit ? limit : builder.getI64IntegerAttr(0),
                          function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName),
-                         function.getArgAttrOfType<StringAttr>(i, layoutAttrName));
+                         function.getArgAttrOfType<ShardingAttr>(i, shardingAttrName));
   }
   gatherSections(block); // which read of a variable is the last depends on the order
   findTargets(block);
@@ -242,7 +243,7 @@ LogicalResult EntryLowering::run() {
                          TypeAttr::get(result.getOperand(i).getType()), buffer,
                          term ? term : builder.getI64IntegerAttr(0),
                          weight ? weight : builder.getF64FloatAttr(1.0),
-                         builder.getI64IntegerAttr(0), StringAttr(), StringAttr());
+                         builder.getI64IntegerAttr(0), StringAttr(), ShardingAttr());
   }
   return success();
 }
@@ -563,7 +564,7 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     builder.setInsertionPoint(variable);
     variables[variable.getSymName()] = plan::VariableOp::create(
         builder, variable.getLoc(), variable.getSymName(), variable.getRole(), typeHere(variable),
-        IntegerAttr(), variable.getHost(), variable->getAttrOfType<StringAttr>(layoutAttrName));
+        IntegerAttr(), variable.getHost(), variable->getAttrOfType<ShardingAttr>(shardingAttrName));
     variable.erase();
   }
   KernelTable kernels(module, target);

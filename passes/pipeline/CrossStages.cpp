@@ -13,6 +13,7 @@
 
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Stages.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
@@ -39,7 +40,7 @@ using namespace weir::pipeline;
 
 namespace {
 
-/// How ranks have what the layouts that ops were given (weir.cuts) make of a value.
+/// How ranks have what the layouts that ops were given (weir.factor_sharding) make of a value.
 class Lying {
 public:
   Lying(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}
@@ -55,7 +56,7 @@ private:
   Layout asMade(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       Operation *parent = argument.getOwner()->getParentOp();
-      auto inside = parent->getAttrOfType<ArrayAttr>(insideAttrName);
+      auto inside = parent->getAttrOfType<ArrayAttr>(bodyShardingsAttrName);
       return inside ? read(inside[argument.getArgNumber()], shapeOf(value))
                     : Layout::whole(shapeOf(value));
     }
@@ -84,17 +85,16 @@ private:
   }
 
   Layout factors(Operation *op, const ShardRule &rule) {
-    return read(op->getAttr(cutsAttrName), sharding::wholeFactors(rule).shape());
+    return read(op->getAttr(factorShardingAttrName), sharding::wholeFactors(rule).shape());
   }
 
   Layout ofVariable(StringRef name, ArrayRef<int64_t> shape) {
     Operation *variable = module.lookupSymbol(name);
-    return read(variable ? variable->getAttr(layoutAttrName) : Attribute(), shape);
+    return read(variable ? variable->getAttr(shardingAttrName) : Attribute(), shape);
   }
 
   Layout read(Attribute attribute, ArrayRef<int64_t> shape) {
-    auto text = dyn_cast_or_null<StringAttr>(attribute);
-    auto layout = text ? Layout::parse(text.getValue(), mesh) : std::nullopt;
+    std::optional<Layout> layout = layoutOn(attribute, mesh);
     return layout && ArrayRef(layout->shape()) == shape ? *layout : Layout::whole(shape);
   }
 
@@ -317,7 +317,7 @@ private:
       Layout layout = inParts(lying.between(use), value);
       auto cross = CrossOp::create(builder, value.getLoc(), value, from, to, ++number);
       if (layout.isCut())
-        cross->setAttr(cutsAttrName, builder.getStringAttr(layout.text(mesh)));
+        cross->setAttr(factorShardingAttrName, shardingAttr(value.getContext(), layout, mesh));
       made = cross;
     }
     known[{value.getAsOpaquePointer(), to}] = made;

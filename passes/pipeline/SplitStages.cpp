@@ -13,6 +13,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/program/Access.h"
@@ -54,15 +55,14 @@ public:
     int64_t stage = saidStage(variable);
     if (stage == everywhere)
       return;
-    auto type = cast<RankedTensorType>(variable.getType());
-    auto said = variable->getAttrOfType<StringAttr>(layoutAttrName);
-    std::string text = said ? said.str() : "";
-    for (int64_t size : type.getShape())
-      if (!said)
-        text += (text.empty() ? "" : " ") + std::to_string(size);
-    text += (text.empty() ? "" : " ") + ("on " + std::string(stageAxis)) + "=" +
-            std::to_string(stage % here.ranks);
-    variable->setAttr(layoutAttrName, StringAttr::get(module.getContext(), text));
+    Sharding sharding;
+    if (auto said = variable->getAttrOfType<ShardingAttr>(shardingAttrName))
+      sharding = said.getValue();
+    else
+      for (int64_t size : cast<RankedTensorType>(variable.getType()).getShape())
+        sharding.dimensions.push_back({{size}});
+    sharding.only = {std::string(stageAxis), stage % here.ranks};
+    variable->setAttr(shardingAttrName, ShardingAttr::get(module.getContext(), sharding));
     variable->removeAttr(stageAttrName);
   }
 
@@ -183,10 +183,8 @@ private:
 struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+    const Mesh *mesh = meshOf(module);
     auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
-    auto parsed = Mesh::parse(text ? text.str() : "");
-    auto *mesh = std::get_if<Mesh>(&parsed);
     int axis = mesh ? mesh->find(stageAxis) : -1;
     if (axis < 0 || !rank)
       return;

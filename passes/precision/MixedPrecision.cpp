@@ -119,15 +119,6 @@ void replaceBehind(Value value, llvm::function_ref<Value()> make,
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
   void runOnOperation() override {
-    auto pins = getOperation().walk([](Operation *op) {
-      if (!op->hasAttr(pinAttrName) || pinOf(op))
-        return WalkResult::advance();
-      op->emitError() << pinAttrName << " = " << op->getAttr(pinAttrName) << ": expected "
-                      << precisionOptions();
-      return WalkResult::interrupt();
-    });
-    if (pins.wasInterrupted())
-      return signalPassFailure();
     precision = *strategyOf(getOperation()).precision;
     bool any = false;
     SmallVector<Choice> choices;

@@ -43,7 +43,7 @@ bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 
 struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
   void runOnOperation() override {
-    const Type low = typeOf(&getContext(), strategyOf(getOperation()).gradientReduction());
+    const Type low = typeOf(&getContext(), *strategyOf(getOperation()).gradReduceType);
     llvm::SetVector<Value> sums;
     if (isLow(low))
       getOperation().walk([&](ClipOp clip) {

@@ -72,7 +72,7 @@ StringRef parameterOf(VariableOp variable) {
 struct NarrowMasters : weir::impl::NarrowMastersBase<NarrowMasters> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    low = typeOf(&getContext(), *strategyOf(module).master);
+    low = typeOf(&getContext(), *strategyOf(module).paramType);
     streams.clear();
     masters.clear();
     folded.clear();

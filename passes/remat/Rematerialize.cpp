@@ -182,9 +182,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     const Strategy &strategy = strategyOf(getOperation());
     budget = strategy.memory.value_or(0);
     threads = strategy.threads;
-    FailureOr<Recomputed> blocks = Recomputed::of(getOperation());
-    if (failed(blocks))
-      return signalPassFailure();
+    const Recomputed blocks = Recomputed::of(getOperation());
     getOperation()->removeAttr(recomputeAttrName);
     remat::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
@@ -197,7 +195,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(requireBody(function)))
         return signalPassFailure();
       if (!gatherSections(function.front()).empty()) {
-        auto isMarked = [&](KernelOp kernel) { return !blocks->startsOf(kernel).empty(); };
+        auto isMarked = [&](KernelOp kernel) { return !blocks.startsOf(kernel).empty(); };
         auto chooser = remat::SectionChooser::of(function, facts, isMarked);
         if (failed(chooser))
           return signalPassFailure();
@@ -208,7 +206,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
           remat::readStep(function, facts, strategy.offload->activations);
       if (failed(step))
         return signalPassFailure();
-      remat::mark(*step, *blocks);
+      remat::mark(*step, blocks);
       remat::Released marked = remat::marked(step->step);
       remat::Rewritten rewritten =
           remat::rewrite(step->step, remat::boundaryOf(step->step), marked);

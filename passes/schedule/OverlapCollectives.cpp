@@ -19,6 +19,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/Queues.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -218,17 +219,16 @@ struct OverlapCollectives : weir::impl::OverlapCollectivesBase<OverlapCollective
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto text = module->getAttrOfType<StringAttr>(meshAttrName);
-    if (!text)
+    const Mesh *mesh = meshOf(module);
+    if (!mesh)
       return;
-    Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
     const Strategy &strategy = strategyOf(module);
     link = *strategy.link;
     std::optional<int64_t> most;
     if (strategy.memory)
       most = roomIn(module, *made, *strategy.memory, strategy.threads);
     for (auto entry : llvm::to_vector(module.getOps<plan::EntryOp>()))
-      overlap(entry, mesh, most);
+      overlap(entry, *mesh, most);
   }
 
 private:

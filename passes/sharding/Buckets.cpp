@@ -11,6 +11,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/OpPlaces.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Stages.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/program/Access.h"
@@ -119,19 +120,19 @@ public:
       types.push_back(typeOfAll(column, rowsGot()));
     SmallVector<Value> results;
     auto unpacked = UnpackOp::create(builder, each, types, moved);
-    SmallVector<Attribute> lies(parts.size(), builder.getStringAttr(""));
+    SmallVector<Attribute> lies(parts.size(), builder.getUnitAttr());
     bool isSaid = false; // of any
     for (auto [i, part] : llvm::enumerate(parts)) {
       Value got = unpacked.getParts()[i];
       results.push_back(resultOf(part, got));
-      if (auto said = part.place->getAttrOfType<ArrayAttr>(liesAttrName);
+      if (auto said = part.place->getAttrOfType<ArrayAttr>(resultShardingsAttrName);
           said && results.back() == got) {
         lies[i] = said[0];
         isSaid = true;
       }
     }
     if (isSaid)
-      unpacked->setAttr(liesAttrName, builder.getArrayAttr(lies));
+      unpacked->setAttr(resultShardingsAttrName, builder.getArrayAttr(lies));
     return results;
   }
 
@@ -180,9 +181,9 @@ private:
 };
 
 void replace(const Later &one, Value made, OpPlaces &places) {
-  if (Attribute lies = one.place->getAttr(liesAttrName);
+  if (Attribute lies = one.place->getAttr(resultShardingsAttrName);
       lies && !made.getDefiningOp<UnpackOp>()) // which says it of all its parts
-    made.getDefiningOp()->setAttr(liesAttrName, lies);
+    made.getDefiningOp()->setAttr(resultShardingsAttrName, lies);
   one.place->getResult(0).replaceAllUsesWith(made);
   places.erase(one.place);
 }
@@ -228,8 +229,8 @@ Value Buckets::put(OpBuilder &builder, Location loc, Value value, ArrayRef<int64
 void Buckets::make(OpBuilder &builder, Mover &mover) {
   pipeline::StageOf stageOf;
   for (Later &one : all)
-    if (auto mesh = one.place->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(meshAttrName);
-        mesh && mesh.getValue().contains("pp="))
+    if (const Mesh *mesh = meshOf(one.place->getParentOfType<ModuleOp>());
+        mesh && mesh->find(stageAxis) >= 0)
       one.stage = stageOf(one.value());
   llvm::MapVector<Block *, OpPlaces> blocks;
   while (!all.empty()) {

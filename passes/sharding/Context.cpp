@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Context.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/attention/Attention.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Stripes.h"
@@ -86,7 +88,7 @@ public:
     if (isRing) {
       Layout keys = Layout::whole(shapeOf(op->getOperand(1)));
       keys.dimensions[positions] = cutPositions(keys.shape()[positions]);
-      op->setAttr(ringAttrName, StringAttr::get(op->getContext(), keys.text(mesh)));
+      op->setAttr(ringShardingAttrName, shardingAttr(op->getContext(), keys, mesh));
     }
   }
 

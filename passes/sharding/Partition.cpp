@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every op computes with the cuts that it was given (weir.cuts), on operands that are brought there
-// from the layouts that they have (Flow.h).
+// Every op computes with the cuts that it was given (weir.factor_sharding), on operands that are
+// brought there from the layouts that they have (Flow.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -57,8 +58,8 @@ public:
       if (failed(partition(function)))
         return failure();
     for (auto variable : module.getOps<VariableOp>()) {
-      FailureOr<Layout> layout = parsed(variable, variable->getAttr(layoutAttrName),
-                                        cast<RankedTensorType>(variable.getType()));
+      FailureOr<Layout> layout = layoutFrom(variable, variable->getAttr(shardingAttrName),
+                                            cast<RankedTensorType>(variable.getType()));
       if (failed(layout))
         return failure();
       variable.setType(typeOf(cast<RankedTensorType>(variable.getType()), *layout));
@@ -75,17 +76,16 @@ private:
     return typeOf(tensorType(whole), layout);
   }
 
-  FailureOr<Layout> parsed(Operation *op, Attribute text, RankedTensorType type) {
-    if (!text)
+  FailureOr<Layout> layoutFrom(Operation *op, Attribute sharding, RankedTensorType type) {
+    if (!sharding)
       return Layout::whole(type.getShape());
-    return parsed(op, text, type.getShape());
+    return layoutFrom(op, sharding, type.getShape());
   }
-  FailureOr<Layout> parsed(Operation *op, Attribute attribute, ArrayRef<int64_t> shape) {
-    auto text = dyn_cast<StringAttr>(attribute);
-    auto layout = text ? Layout::parse(text.getValue(), mesh) : std::nullopt;
+  FailureOr<Layout> layoutFrom(Operation *op, Attribute sharding, ArrayRef<int64_t> shape) {
+    std::optional<Layout> layout = layoutOn(sharding, mesh);
     if (layout && ArrayRef(layout->shape()) == shape)
       return *layout;
-    return op->emitError() << attribute << " is no layout of " << printed(shape) << " on "
+    return op->emitError() << sharding << " is no sharding of " << printed(shape) << " on "
                            << mesh.text();
   }
 
@@ -93,8 +93,8 @@ private:
     SmallVector<Layout> layouts;
     SmallVector<Type> types;
     for (BlockArgument argument : function.getArguments()) {
-      auto text = function.getArgAttr(argument.getArgNumber(), layoutAttrName);
-      FailureOr<Layout> layout = parsed(function, text, tensorType(argument));
+      auto sharding = function.getArgAttr(argument.getArgNumber(), shardingAttrName);
+      FailureOr<Layout> layout = layoutFrom(function, sharding, tensorType(argument));
       if (failed(layout))
         return failure();
       types.push_back(typeOf(argument, *layout));
@@ -152,7 +152,7 @@ private:
 
   FailureOr<Layout> layoutOfVariable(StringRef name, Value whole) {
     auto variable = module.lookupSymbol<VariableOp>(name);
-    return parsed(variable, variable->getAttr(layoutAttrName), tensorType(whole));
+    return layoutFrom(variable, variable->getAttr(shardingAttrName), tensorType(whole));
   }
 
   LogicalResult copyRead(ReadOp read) {
@@ -177,12 +177,13 @@ private:
 
   LogicalResult copyLoop(MicrobatchesOp loop) {
     Block &body = loop.getBody().front();
-    auto inside = loop->getAttrOfType<ArrayAttr>(insideAttrName);
+    auto inside = loop->getAttrOfType<ArrayAttr>(bodyShardingsAttrName);
     if (!inside || inside.size() != body.getNumArguments())
-      return loop.emitOpError("needs the layouts of what its body gets, " + insideAttrName);
+      return loop.emitOpError("needs the shardings of what its body gets, " +
+                              bodyShardingsAttrName);
     SmallVector<Layout> layouts;
-    for (auto [argument, text] : llvm::zip_equal(body.getArguments(), inside)) {
-      FailureOr<Layout> layout = parsed(loop, text, shapeOf(argument));
+    for (auto [argument, sharding] : llvm::zip_equal(body.getArguments(), inside)) {
+      FailureOr<Layout> layout = layoutFrom(loop, sharding, shapeOf(argument));
       if (failed(layout))
         return failure();
       layouts.push_back(*layout);
@@ -244,8 +245,8 @@ private:
   LogicalResult copyCut(Shardable op) {
     ShardRule rule = op.shardRule();
     Layout cuts = wholeFactors(rule);
-    if (Attribute text = op->getAttr(cutsAttrName)) {
-      FailureOr<Layout> said = parsed(op, text, cuts.shape());
+    if (Attribute sharding = op->getAttr(factorShardingAttrName)) {
+      FailureOr<Layout> said = layoutFrom(op, sharding, cuts.shape());
       if (failed(said))
         return failure();
       cuts = *said;
@@ -289,11 +290,11 @@ private:
   /// Of attention in a ring: how keys lie along their positions, which is how it gets them and
   /// leaves their gradients.
   std::optional<Pieces> ringOf(Operation *op, Flow &flow) {
-    auto text = op->getAttrOfType<StringAttr>(ringAttrName);
-    if (!text)
+    std::optional<Layout> keys = layoutOn(op->getAttr(ringShardingAttrName), mesh);
+    if (!keys)
       return std::nullopt;
     constexpr unsigned positions = 2;
-    Pieces pieces = Layout::parse(text.getValue(), mesh)->dimensions[positions];
+    Pieces pieces = keys->dimensions[positions];
     unsigned axis = pieces.back().axes.back();
     for (unsigned i : {1, 2}) { // keys and values
       flow.operands[i].dimensions[positions] = pieces;
@@ -335,7 +336,7 @@ private:
     Operation *made = isa<Localizable>(op)
                           ? cast<Localizable>(op).localize(builder, operands, types, shares)
                           : cloneWith(builder, op, operands, types);
-    made->removeAttr(cutsAttrName);
+    made->removeAttr(factorShardingAttrName);
     return made;
   }
 
@@ -362,7 +363,7 @@ private:
     if (isUniform(value)) {
       Operation *made = builder.insert(local.value.getDefiningOp()->clone());
       made->getResult(0).setType(typeOf(value, layout));
-      made->removeAttr(liesAttrName); // of the one that is whole
+      made->removeAttr(resultShardingsAttrName); // of the one that is whole
       return made->getResult(0);
     }
     // What gradients alone read is gathered once.
@@ -418,17 +419,17 @@ private:
 
   /// Ops with these results, of one op or of one each, say how they lie.
   void say(ValueRange values, ArrayRef<Layout> layouts) {
-    SmallVector<Attribute> texts;
+    SmallVector<Attribute> shardings;
     for (const Layout &layout : layouts)
-      texts.push_back(builder.getStringAttr(layout.text(mesh)));
-    for (auto [value, text] : llvm::zip_equal(values, texts)) {
+      shardings.push_back(shardingAttr(builder.getContext(), layout, mesh));
+    for (auto [value, sharding] : llvm::zip_equal(values, shardings)) {
       Operation *made = value.getDefiningOp();
       if (!says || !made)
         continue;
       bool isAll = llvm::equal(made->getResults(), values);
       if (isAll || made->getNumResults() == 1)
-        made->setAttr(liesAttrName,
-                      isAll ? builder.getArrayAttr(texts) : builder.getArrayAttr(text));
+        made->setAttr(resultShardingsAttrName,
+                      isAll ? builder.getArrayAttr(shardings) : builder.getArrayAttr(sharding));
     }
   }
 
@@ -455,17 +456,9 @@ struct Partition : weir::impl::PartitionBase<Partition> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto text = getOperation()->getAttrOfType<StringAttr>(meshAttrName);
-    if (!text)
-      return;
-    auto mesh = Mesh::parse(text.getValue());
-    if (auto *wrong = std::get_if<std::string>(&mesh)) {
-      getOperation().emitError() << meshAttrName << ": " << *wrong;
-      return signalPassFailure();
-    }
-    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says,
-                           *strategyOf(getOperation()).lowSums)
-                   .run()))
+    const Mesh *mesh = meshOf(getOperation());
+    const bool lowSums = isLow(*strategyOf(getOperation()).tpReduceType);
+    if (mesh && failed(Partitioner(getOperation(), *mesh, rank, says, lowSums).run()))
       signalPassFailure();
   }
 };

@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -192,7 +193,7 @@ private:
       propagation.fix(argument, layout);
       anyCut |= llvm::all_of(all, [&](unsigned axis) { return layout.isCutOver(axis); });
       if (layout.isCut())
-        function.setArgAttr(argument.getArgNumber(), layoutAttrName, text(layout));
+        function.setArgAttr(argument.getArgNumber(), shardingAttrName, sharding(layout));
     }
     if (function.getSymName() == "step" && !anyCut)
       return refuse();
@@ -261,13 +262,13 @@ private:
     return success();
   }
 
-  StringAttr text(const Layout &layout) {
-    return StringAttr::get(function.getContext(), layout.text(mesh));
+  ShardingAttr sharding(const Layout &layout) {
+    return shardingAttr(function.getContext(), layout, mesh);
   }
-  ArrayAttr texts(ValueRange values) {
+  ArrayAttr shardings(ValueRange values) {
     SmallVector<Attribute> all;
     for (Value value : values)
-      all.push_back(text(propagation.of(value)));
+      all.push_back(sharding(propagation.of(value)));
     return ArrayAttr::get(function.getContext(), all);
   }
 
@@ -317,10 +318,10 @@ private:
 
   void record(Operation *op) {
     if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
-      loop->setAttr(insideAttrName, texts(loop.getBody().front().getArguments()));
+      loop->setAttr(bodyShardingsAttrName, shardings(loop.getBody().front().getArguments()));
     } else if (auto shardable = dyn_cast<Shardable>(op)) {
       if (Layout cuts = propagation.factors(shardable); cuts.isCut())
-        op->setAttr(cutsAttrName, text(cuts));
+        op->setAttr(factorShardingAttrName, sharding(cuts));
     }
   }
 
@@ -337,10 +338,8 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     if (all.axes.empty())
       return;
     const MeshRates rates = strategy.usedRates();
-    getOperation()->setAttr(meshAttrName, StringAttr::get(&getContext(), all.text()));
-    auto pins = shardPins(getOperation());
-    if (failed(pins))
-      return signalPassFailure();
+    getOperation()->setAttr(meshAttrName, MeshAttr::get(&getContext(), all));
+    const SmallVector<ShardPin> pins = shardPins(getOperation());
     VariableLayouts variables;
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -348,7 +347,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       if (failed(entries.back().cutBatch(strategy.contextParallel)))
         return signalPassFailure();
       if (function.getSymName() == "step" &&
-          failed(entries.back().cutVariables(*strategy.sequenceParallel, *pins, rates, variables)))
+          failed(entries.back().cutVariables(*strategy.sequenceParallel, pins, rates, variables)))
         return signalPassFailure();
     }
     SmallVector<Placement> placements;
@@ -369,7 +368,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
           {variable.getLoc(), variable.getSymName().str(), true, 1, layout.text(all), why});
       if (!layout.isCut())
         continue;
-      variable->setAttr(layoutAttrName, StringAttr::get(&getContext(), layout.text(all)));
+      variable->setAttr(shardingAttrName, shardingAttr(&getContext(), layout, all));
       variables[variable.getSymName()] = std::move(lying);
     }
     for (Entry &entry : entries) {

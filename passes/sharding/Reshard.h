@@ -18,14 +18,6 @@
 #include "passes/sharding/Buckets.h"
 #include "runtime/base/Layout.h"
 
-namespace weir {
-
-/// Of an op that weir-partition has made, if it is asked to say so: how its results lie, "" where
-/// that is not said.
-inline constexpr llvm::StringLiteral liesAttrName = "weir.lies";
-
-} // namespace weir
-
 namespace weir::sharding {
 
 /// One change of a layout, of one piece over one axis, or of a sum.

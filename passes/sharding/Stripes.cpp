@@ -108,8 +108,8 @@ private:
     for (auto [i, type] : llvm::enumerate(types))
       made.push_back(isForward || i == 0 || !ring.empty() ? type : typeLikePart(type));
     Operation *attends = cloneWith(builder, op, local, made);
-    attends->removeAttr(cutsAttrName);
-    attends->removeAttr(ringAttrName);
+    attends->removeAttr(factorShardingAttrName);
+    attends->removeAttr(ringShardingAttrName);
     return SmallVector<Value>(attends->getResults());
   }
 

@@ -40,9 +40,6 @@ llvm::SmallVector<mlir::Value> attendInRing(mlir::OpBuilder &builder, mlir::Oper
                                             mlir::Value number, llvm::StringRef axis,
                                             int64_t count);
 
-/// Of attention that is computed in a ring: how its keys lie.
-inline constexpr llvm::StringLiteral ringAttrName = "weir.ring";
-
 } // namespace weir::sharding
 
 #endif

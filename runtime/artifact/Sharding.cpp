@@ -16,13 +16,15 @@
 
 namespace weir::artifact {
 
-Mesh meshOf(const Program &program) {
-  return program.mesh() ? std::get<Mesh>(Mesh::parse(program.mesh()->string_view())) : Mesh();
+/// Of a checked program.
+static Mesh meshIn(const flatbuffers::String *text) {
+  return text ? std::get<Mesh>(Mesh::parse(text->string_view())) : Mesh();
 }
 
+Mesh meshOf(const Program &program) { return meshIn(program.mesh()); }
+
 Mesh hostsOf(const Program &program) {
-  return program.hosts() ? std::get<Mesh>(Mesh::parse(program.hosts()->string_view()))
-                         : meshOf(program);
+  return meshIn(program.hosts() ? program.hosts() : program.mesh());
 }
 
 bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int64_t> &shape,
@@ -80,17 +82,18 @@ void ProgramChecker::checkMesh() {
               "mesh", "it has several ranks and no mesh");
     return;
   }
-  auto parsed = Mesh::parse(program.mesh()->string_view());
-  if (auto *wrong = std::get_if<std::string>(&parsed))
-    reject("mesh", *wrong);
+  auto checked = [&](const flatbuffers::String *text, const char *where) {
+    auto parsed = Mesh::parse(text->string_view());
+    if (auto *wrong = std::get_if<std::string>(&parsed))
+      reject(where, *wrong);
+    return std::get<Mesh>(parsed);
+  };
+  const Mesh mesh = checked(program.mesh(), "mesh");
   if (program.hosts()) {
-    auto hosts = Mesh::parse(program.hosts()->string_view());
-    if (auto *wrong = std::get_if<std::string>(&hosts))
-      reject("hosts", *wrong);
-    std::string wrong = wrongHosts(std::get<Mesh>(hosts), std::get<Mesh>(parsed));
+    std::string wrong = wrongHosts(checked(program.hosts(), "hosts"), mesh);
     requireAt(wrong.empty(), "hosts", wrong);
   }
-  uint64_t ranks = uint64_t(std::get<Mesh>(parsed).ranks());
+  uint64_t ranks = uint64_t(mesh.ranks());
   requireAt(program.rank() < ranks, "mesh", concat("there is no rank ", program.rank()));
   uint32_t others = program.others() ? program.others()->size() : 0;
   requireAt(others < ranks, "mesh", "it has more programs than ranks");

@@ -20,7 +20,7 @@
 
 namespace weir {
 
-/// What `--master` names; nothing where it names no type of masters.
+/// What `--param-dtype` names; nothing where it names no type of masters.
 inline std::optional<Element> masterNamed(std::string_view name) {
   for (Element element : {Element::f32, Element::bf16})
     if (name == nameOf(element))

@@ -60,7 +60,6 @@ std::string Mesh::Axis::ranks() const {
 }
 
 std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
-  constexpr int64_t mostRanks = 65536;
   auto wrong = [](const std::string &what) {
     return concat(what, "; expected axes and their sizes, such as dp=2,tp=2");
   };
@@ -75,8 +74,6 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     std::string name(one.substr(0, equal));
     if (name.empty() || equal == std::string_view::npos)
       return wrong(concat("'", one, "' is no axis with its size"));
-    if (mesh.find(name) >= 0)
-      return wrong(concat("the axis ", name, " is there twice"));
     std::string_view number = one.substr(equal + 1);
     std::optional<std::vector<int64_t>> numbers = numbersOf(number);
     if (!numbers)
@@ -86,14 +83,29 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
       axis.size = numbers->front();
     else if (!axis.setShares(std::move(*numbers)))
       return wrong(concat("the shares of ", name, " come to more than ", Axis::mostShares));
-    if (axis.size > mostRanks / mesh.ranks())
-      return wrong(concat("there are more than ", mostRanks, " ranks"));
     if (axis.hasShares() && !mayHaveShares(name))
       return wrong(concat("ranks along ", name, " have equal shares, not ", number,
                           ": those along dp and pp may have others"));
     mesh.axes.push_back(std::move(axis));
+    if (std::string problem = mesh.wrong(); !problem.empty())
+      return wrong(problem);
   }
   return mesh;
+}
+
+std::string Mesh::wrong() const {
+  constexpr int64_t mostRanks = 65536;
+  int64_t all = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (find(axes[i].name) != int(i))
+      return concat("the axis ", axes[i].name, " is there twice");
+    if (axes[i].size < 1)
+      return concat("the axis ", axes[i].name, " has no ranks");
+    if (axes[i].size > mostRanks / all)
+      return concat("there are more than ", mostRanks, " ranks");
+    all *= axes[i].size;
+  }
+  return "";
 }
 
 std::string Mesh::text() const {

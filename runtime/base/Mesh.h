@@ -60,6 +60,8 @@ struct Mesh {
   /// it.
   static std::variant<Mesh, std::string> parse(std::string_view text);
   std::string text() const;
+  /// What is wrong with its axes, or "": parse() gives no such mesh.
+  std::string wrong() const;
 
   int64_t ranks() const;
   /// A rank that has as much of all rows as any: the same one, whoever asks.

@@ -18,12 +18,6 @@ inline int64_t stagesOf(const Mesh &mesh) {
   return axis < 0 ? 1 : mesh.axes[static_cast<size_t>(axis)].size;
 }
 
-/// The same of what --mesh says; of what is no mesh 1.
-inline int64_t stagesOf(std::string_view text) {
-  auto mesh = Mesh::parse(text);
-  return std::holds_alternative<Mesh>(mesh) ? stagesOf(std::get<Mesh>(mesh)) : 1;
-}
-
 /// The first rank of each stage, in their order; without stages the first of all.
 inline std::vector<int64_t> firstRanksOf(const Mesh &mesh) {
   int axis = mesh.find(stageAxis);

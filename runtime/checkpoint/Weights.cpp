@@ -181,9 +181,10 @@ std::string Weights::rounded(const std::vector<TensorView> &variables) const {
         ++counts[{nameOf(findSafetensors(found->dtype)->element), variable.element}];
   std::vector<std::string> parts;
   for (const auto &[types, count] : counts)
-    parts.push_back(concat(count, count == 1 ? " tensor is" : " tensors are", " of ", types.first,
-                           " there, and rounded to ", nameOf(types.second),
-                           types.second == Element::bf16 ? ", as --master bf16 keeps them" : ""));
+    parts.push_back(
+        concat(count, count == 1 ? " tensor is" : " tensors are", " of ", types.first,
+               " there, and rounded to ", nameOf(types.second),
+               types.second == Element::bf16 ? ", as --param-dtype bf16 keeps them" : ""));
   return parts.empty() ? "" : concat(place, ": ", join(parts, "; "));
 }
 

@@ -42,7 +42,7 @@ std::vector<std::string> textsFromAll(Group &group, const std::string &what,
 
 /// What a process was given, by the name that its user knows it by. Neither text has a null byte.
 struct Given {
-  std::string name;  ///< "--every"
+  std::string name;  ///< "--checkpoint-every"
   std::string value; ///< what ranks compare
   std::string words; ///< what a message says instead, where that is more; "": the value
 };

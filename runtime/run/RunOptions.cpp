@@ -148,13 +148,14 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       app.add_option("--checkpoint", options.checkpoint, "Save checkpoints in this directory")
           ->group("Checkpoints")
           ->type_name("DIR");
-  auto *every =
-      app.add_option("--every", options.every, "Save a checkpoint every N steps (default: 500)")
-          ->group("Checkpoints")
-          ->type_name("N")
-          ->transform(integerWithin(1, mostSteps))
-          ->needs(checkpoint);
-  auto *keep = app.add_option("--keep", options.keep, "Number of checkpoints to keep (default: 3)")
+  auto *every = app.add_option("--checkpoint-every", options.every,
+                               "Save a checkpoint every N steps (default: 500)")
+                    ->group("Checkpoints")
+                    ->type_name("N")
+                    ->transform(integerWithin(1, mostSteps))
+                    ->needs(checkpoint);
+  auto *keep = app.add_option("--keep-checkpoints", options.keep,
+                              "Number of checkpoints to keep (default: 3)")
                    ->group("Checkpoints")
                    ->type_name("N")
                    ->transform(integerWithin(1, 1000000))

@@ -66,7 +66,8 @@ std::string comparePrecision(const Manifest &before, const Manifest &now) {
 std::string compareMasters(const Manifest &before, const Manifest &now) {
   if (before.master == now.master)
     return "";
-  return concat("it was --master ", shownName(before.master), ", now it is --master ", now.master);
+  return concat("it was --param-dtype ", shownName(before.master), ", now it is --param-dtype ",
+                now.master);
 }
 
 std::string compareLossScales(const Manifest &before, const Manifest &now) {

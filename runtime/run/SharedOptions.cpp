@@ -56,8 +56,8 @@ constexpr SharedOption sharedTable[] = {
        return o.device.kind.empty() ? "what the artifact is for" : o.device.kind;
      }},
     {"--checkpoint", [](const RunOptions &o) { return givenOrNot(!o.checkpoint.empty()); }},
-    {"--every", [](const RunOptions &o) { return std::to_string(o.every); }},
-    {"--keep", [](const RunOptions &o) { return std::to_string(o.keep); }},
+    {"--checkpoint-every", [](const RunOptions &o) { return std::to_string(o.every); }},
+    {"--keep-checkpoints", [](const RunOptions &o) { return std::to_string(o.keep); }},
     {"--async-checkpoint", [](const RunOptions &o) { return givenOrNot(o.asyncCheckpoint); }},
     {"--resume", [](const RunOptions &o) { return givenOrNot(o.resume); }},
     {"--extend", [](const RunOptions &o) { return givenOrNot(o.extend); }},

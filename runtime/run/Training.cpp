@@ -61,7 +61,8 @@ void requireBefore(const RunOptions &options, const CheckpointStore &store) {
     throw Failure(Exit::usage,
                   concat(asked, "the oldest checkpoint in ", options.checkpoint,
                          " is of after step ", steps.back(), ": step ", steps.back() + 1,
-                         " is the first that can be replayed; --every and --keep of the run say "
+                         " is the first that can be replayed; --checkpoint-every and "
+                         "--keep-checkpoints of the run say "
                          "how many checkpoints there are"));
 }
 

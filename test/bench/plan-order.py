@@ -9,7 +9,7 @@
 The grid is mesh x ZeRO x microbatches x recomputation x schedule; of more than --most plans every n-th. Two devices are run, a thread each,
 plans in turn, and of each the median step counts. Four and eight are replayed (replay/): what each rank's actions take by themselves is
 measured, and all ranks sleep through a step on links of --bandwidth and --latency, each queue a thread. Predictions are those of plans
-that are lowered (weir plan --lower), and of estimates beside them. --measured keeps what was measured, and reads it where it is there.
+that are lowered (weir plan --exact), and of estimates beside them. --measured keeps what was measured, and reads it where it is there.
 
 Kendall's tau counts pairs that differ by more than 5 % as measured. A timing on a busy machine is void: the load is printed.
 """
@@ -104,7 +104,7 @@ class Bench:
         files = [word for number in range(count) for word in ("--plan", self.folder / f"{number}.toml")]
         cluster = self.options.cluster or self.folder / "cluster.toml"
         said = json.loads(
-            command([BIN / "weir", "plan", self.model, *self.sets, "--cluster", cluster, *files, "--lower", lowered, "--json"])
+            command([BIN / "weir", "plan", self.model, *self.sets, "--cluster", cluster, *files, "--exact", lowered, "--json"])
         )
         byFile = {pathlib.Path(row["file"]).stem: row for row in said["plans"]}
         return [byFile.get(str(number)) for number in range(count)]

@@ -5,7 +5,7 @@
 
     test/bench/published-plans.py --table published-plans.csv [--only TEXT]
 
-Each row's plan is planned alone (`--mesh`, `--schedule`, `--microbatches`, `--recompute`, `--lower 0`) for the machine that it ran on, as
+Each row's plan is planned alone (`--mesh`, `--schedule`, `--microbatches`, `--recompute`, `--exact 0`) for the machine that it ran on, as
 published/selene.toml describes it. "as described" is what comes of that. "one run" multiplies all predictions of a software stack by one number,
 which the first row of the stack in the table fixes: that row is left out of its mean. The baseline takes one number of FLOPs a second for all
 devices of a stack's rows, the one that fits its rows best. Where a row says FLOPs a second, its step is the paper's formula over them.
@@ -114,7 +114,7 @@ def plan(row, folder, extra=()):
     cluster.write_text(selene(row))
     microbatches = row.global_batch // row.micro_batch // row.dp
     mesh = ",".join(f"{axis}={size}" for axis, size in (("pp", row.pp), ("dp", row.dp), ("tp", row.tp)) if size > 1)
-    command = [BIN / "weir", "plan", HERE / "gpt.weir", "--cluster", cluster, "--precision", "f16", "--lower", "0", "--json", "--mesh", mesh,
+    command = [BIN / "weir", "plan", HERE / "gpt.weir", "--cluster", cluster, "--precision", "f16", "--exact", "0", "--json", "--mesh", mesh,
                "--microbatches", microbatches, "--zero", row.zero if row.dp > 1 else 0, *extra]
     for name, value in dict(layers=row.layers, width=row.hidden, heads=row.heads, context=row.seq, vocab=row.vocab, batch=row.global_batch // microbatches,
                             microbatches=microbatches,
@@ -124,9 +124,9 @@ def plan(row, folder, extra=()):
         command += ["--schedule", f"interleaved:{row.interleave}" if row.interleave > 1 else "1f1b"]
     if row.tp > 1:
         command += ["--sequence-parallel", "on" if row.sequence_parallel else "off"]
-        command += ["--low-sums"]  # all of them add up in f16
+        command += ["--tp-reduce-dtype", "bf16"]  # all of them add up in f16
     if row.low_gradients:
-        command += ["--low-gradients"]
+        command += ["--grad-reduce-dtype", "bf16"]
     if not row.overlaps:
         command += ["--no-overlap"]
     if row.recompute == "selective":

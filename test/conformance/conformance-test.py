@@ -91,7 +91,7 @@ class Conformance(weirtest.Test):
         gradients = self.first_gradients(command)
         self.weir(
             *command, "--seed", golden.SEED, "--steps", golden.STEPS, "--metrics", self.folder / "metrics.jsonl",
-            "--checkpoint", self.folder / "kept", "--every", 1, "--keep", golden.STEPS,
+            "--checkpoint", self.folder / "kept", "--checkpoint-every", 1, "--keep-checkpoints", golden.STEPS,
         )  # fmt: skip
         steps, _ = self.metrics()
         first = self.checkpoints(self.folder / "kept")[0]

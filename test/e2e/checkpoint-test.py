@@ -67,7 +67,7 @@ class Checkpoints(ranks.Ranks):
 
     def test_saves_behind_the_steps_are_the_same(self):
         rows, artifact = self.digits(64), self.compiled(*ranks.MLP, *FOUR)
-        words = ["run", artifact, *rows, "--steps", 9, "--every", 2, "--keep", 9]
+        words = ["run", artifact, *rows, "--steps", 9, "--checkpoint-every", 2, "--keep-checkpoints", 9]
         for name, more in (("between", []), ("behind", ["--async-checkpoint"])):
             self.all_end(self.begin(4, *words, *more, "--checkpoint", self.folder / name, "--metrics", self.folder / f"{name}.jsonl"))
             self.weir(*words, *more, "--checkpoint", self.folder / f"{name}-virtual")
@@ -84,7 +84,7 @@ class Checkpoints(ranks.Ranks):
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=2", "--zero", 1)
         slow = {"LD_PRELOAD": os.environ["WEIR_SLOW_WRITES"], "WEIR_WRITE_MS": "50"}
         words = ["run", artifact, *self.digits(64), "--steps", 60, "--async-checkpoint", "--checkpoint", self.folder / kept]
-        return words, self.begin(2, *words, "--every", 15, "--metrics", self.folder / metrics, *more, env=slow, **options)
+        return words, self.begin(2, *words, "--checkpoint-every", 15, "--metrics", self.folder / metrics, *more, env=slow, **options)
 
     def await_a_save(self, kept, metrics, processes):
         """That one is written while steps go on, when there was one before it: which that was."""
@@ -139,7 +139,7 @@ class Checkpoints(ranks.Ranks):
         slow = {"LD_PRELOAD": os.environ["WEIR_SLOW_WRITES"], "WEIR_WRITE_MS": "7000"}
         for rank, file in enumerate(held_out):
             file.write_bytes(bytes(at % 7 * (1 - at % 2) for at in range(400)))
-            words = [*data(window=self.text()), *weirtest.eval_data(window=file), "--eval-every", 1, "--steps", 10000000, "--every", 3]
+            words = [*data(window=self.text()), *weirtest.eval_data(window=file), "--eval-every", 1, "--steps", 10000000, "--checkpoint-every", 3]
             processes.append(weirtest.start("weir", "run", artifact, *words, "--async-checkpoint", "--collective-timeout", 3, "--checkpoint",
                                             self.folder / "kept", env=self.environment(rank, 2, port) | slow))  # fmt: skip
             self.addCleanup(self.put_away, processes[-1])
@@ -163,7 +163,7 @@ class Checkpoints(ranks.Ranks):
                 before, port, processes = self.files_of("kept"), weirtest.free_port(), []
                 for rank in (0, 1):
                     limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))) if rank else None
-                    processes.append(weirtest.start("weir", *words, "--steps", 90, "--every", 3, "--resume", "--extend",
+                    processes.append(weirtest.start("weir", *words, "--steps", 90, "--checkpoint-every", 3, "--resume", "--extend",
                                                     env=self.environment(rank, 2, port), preexec_fn=limit))  # fmt: skip
                     self.addCleanup(self.put_away, processes[-1])
                 (_, first), (_, other) = self.all_end(processes, status=8)

@@ -69,9 +69,9 @@ class CudaRuns(emulated.Test):
     def test_a_run_goes_on_elsewhere(self):
         """A checkpoint moves between CPU and GPU, in both directions."""
         data = weirtest.data(window=self.text())
-        begin = [GPT, *SMALL_GPT, *data, "--seed", 2, "--steps", 9, "--every", 3]
+        begin = [GPT, *SMALL_GPT, *data, "--seed", 2, "--steps", 9, "--checkpoint-every", 3]
         whole, metrics = self.folder / "whole", self.folder / "metrics.jsonl"
-        self.weir("train", *begin, "--checkpoint", whole, "--keep", 9, "--metrics", metrics)
+        self.weir("train", *begin, "--checkpoint", whole, "--keep-checkpoints", 9, "--metrics", metrics)
         expected = self.losses()
         for name, run in (("gpu", lambda *args: self.emulated(*args, env=PLAIN)), ("cpu", self.weir)):
             with self.subTest(then=name):
@@ -81,7 +81,7 @@ class CudaRuns(emulated.Test):
                     shutil.rmtree(folder)
                 if name == "cpu":  # back: three steps on the GPU, the rest here
                     shutil.rmtree(moved)
-                    self.emulated("train", *begin[:-4], "--steps", 9, "--every", 3, "--checkpoint", moved, "--keep", 9, env=PLAIN)
+                    self.emulated("train", *begin[:-4], "--steps", 9, "--checkpoint-every", 3, "--checkpoint", moved, "--keep-checkpoints", 9, env=PLAIN)
                     for folder in self.checkpoints(moved)[1:]:
                         shutil.rmtree(folder)
                 run("train", *begin, "--checkpoint", moved, "--resume", "--metrics", metrics)

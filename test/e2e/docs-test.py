@@ -36,7 +36,7 @@ STAND_INS = {
     ("docs/internals/verification.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/internals/verification.md", "weir-smith --seed 60000"): ["--count", "1"],
     ("docs/internals/emulated-gpu.md", "weir-smith --target cuda"): ["--count", "1"],
-    ("docs/guides/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--lower", "2"],
+    ("docs/guides/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--exact", "2"],
     ("docs/guides/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],

@@ -130,7 +130,7 @@ class Weights(weirtest.Test):
             path.write_bytes(content)
             self.fails(4, said, "weir", "predict", self.artifact, "--init", path, *data(x=self.x), "-o", self.out)
 
-    @weirtest.each([(), ("--mesh", "dp=2", "--zero", "1"), ("--mesh", "tp=2"), ("--master", "bf16"), ("--deterministic",)])
+    @weirtest.each([(), ("--mesh", "dp=2", "--zero", "1"), ("--mesh", "tp=2"), ("--param-dtype", "bf16"), ("--deterministic",)])
     def test_states_begin_as_loaded_parameters(self, options):
         model, x = self.write("m.weir", STATES), npy(self.folder / "x.npy", "f", [8, 2], [1.0, 2.0] * 8)
         weights = tensors(self.folder / "w.safetensors", w=("F32", [2], struct.pack("<2f", 5.0, 6.0)))

@@ -32,7 +32,7 @@ class Gradients(weirtest.Test):
         self.weir_run(plain, *run, "--holdout", 0.1, "--metrics", self.folder / "b.jsonl")
         self.assertEqual(self.losses("a.jsonl"), self.losses("b.jsonl"))
         kept = self.folder / "kept"
-        self.weir("run", artifact, *run, "--holdout", 0.1, "--checkpoint", kept, "--every", 2, "--gradients", out)
+        self.weir("run", artifact, *run, "--holdout", 0.1, "--checkpoint", kept, "--checkpoint-every", 2, "--gradients", out)
         self.assertEqual(out.read_bytes(), first)
         tensors = floats(out)
         self.assertEqual(tensors["h.1.mlp.c_fc.weight"][0], [128, 32])

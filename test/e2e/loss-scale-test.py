@@ -48,7 +48,7 @@ class LossScale(weirtest.Test):
     def gpt(self, name, *more):
         return self.weir(
             "train", GPT, *SMALL_GPT, "--precision", "f16", *weirtest.data(window=self.text()), "--seed", 3,
-            "--metrics", self.folder / f"{name}.jsonl", "--keep", 100, *more,
+            "--metrics", self.folder / f"{name}.jsonl", "--keep-checkpoints", 100, *more,
         )  # fmt: skip
 
     def line(self, y, *more, precision="f16", x=1, status=0):
@@ -62,7 +62,7 @@ class LossScale(weirtest.Test):
 
     def test_an_overflow_halves_the_scale_and_changes_nothing_else(self):
         kept = self.folder / "kept"
-        done = self.gpt("whole", "--loss-scale", "dynamic:16777216", "--steps", 12, "--checkpoint", kept, "--every", 1)
+        done = self.gpt("whole", "--loss-scale", "dynamic:16777216", "--steps", 12, "--checkpoint", kept, "--checkpoint-every", 1)
         steps, last = self.metrics("whole.jsonl")
         scale, good, skipped = 2.0**24, 0, []
         for record in steps:
@@ -96,7 +96,7 @@ class LossScale(weirtest.Test):
         for path in self.checkpoints(parts):
             if int(path.name[5:]) > skipped[0]:
                 shutil.rmtree(path)
-        options = ["--steps", 12, "--checkpoint", parts, "--every", 1, "--resume", "--threads", 1]
+        options = ["--steps", 12, "--checkpoint", parts, "--checkpoint-every", 1, "--resume", "--threads", 1]
         self.gpt("rest", "--loss-scale", "dynamic:16777216", *options)
         rest, last = self.metrics("rest.jsonl")
         for name in ("loss", "loss_scale", "skipped", "grad_norm"):
@@ -106,7 +106,7 @@ class LossScale(weirtest.Test):
 
     def test_a_scale_that_may_change_begins_where_it_is_told(self):
         kept = self.folder / "kept"
-        options = ["--steps", 4, "--checkpoint", kept, "--every", 1]
+        options = ["--steps", 4, "--checkpoint", kept, "--checkpoint-every", 1]
         self.gpt("first", "--loss-scale", "dynamic:4096", *options)
         for path in self.checkpoints(kept)[2:]:
             shutil.rmtree(path)

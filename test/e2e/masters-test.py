@@ -31,7 +31,7 @@ class Masters(weirtest.Test):
         """The artifact with those types, which is compiled once."""
         artifact = self.folder / f"{master}-{precision}.weirx"
         if not artifact.exists():
-            self.weir("compile", GPT, *SMALL_GPT, "--master", master, "--precision", precision, "-o", artifact)
+            self.weir("compile", GPT, *SMALL_GPT, "--param-dtype", master, "--precision", precision, "-o", artifact)
         return artifact
 
     def train(self, name, *more, master="bf16", precision="f32", seed=3):
@@ -46,7 +46,7 @@ class Masters(weirtest.Test):
         return json.loads(self.weir("inspect", artifact, "--json").stdout)
 
     def test_parameters_and_optimizers_take_half_the_memory(self):
-        wide, narrow = self.inspected(), self.inspected("--master", "bf16")
+        wide, narrow = self.inspected(), self.inspected("--param-dtype", "bf16")
         self.assertEqual((wide["master"], narrow["master"]), ("f32", "bf16"))
         halved = 0
         for was, now in zip(wide["variables"], narrow["variables"]):
@@ -63,7 +63,7 @@ class Masters(weirtest.Test):
     @weirtest.depends_on_cpu_level
     def test_rounding_is_no_kernel_of_its_own(self):
         for precision in ("f32", "bf16"):
-            wide, narrow = (self.inspected("--precision", precision, "--master", master) for master in ("f32", "bf16"))
+            wide, narrow = (self.inspected("--precision", precision, "--param-dtype", master) for master in ("f32", "bf16"))
             rounding = [one for one in narrow["kernels"] if "round_at_random" in " ".join(one["ops"])]
             self.assertTrue(rounding)
             for kernel in rounding:
@@ -76,10 +76,10 @@ class Masters(weirtest.Test):
 
     def test_inspect_says_what_is_kept_in_which_type(self):
         artifact = self.folder / "inspected.weirx"
-        self.inspected("--master", "bf16")
+        self.inspected("--param-dtype", "bf16")
         text = self.weir("inspect", artifact, "--precision").stdout
         self.assertEqual(text, "gpt in f32: everything computes in f32 and is stored as it, but parameters and optimizers' states, in bf16\n")
-        self.inspected("--master", "bf16", "--precision", "bf16")
+        self.inspected("--param-dtype", "bf16", "--precision", "bf16")
         facts = json.loads(self.weir("inspect", artifact, "--precision", "--json").stdout)
         self.assertEqual(facts["casts"]["parameters"], {})
         kept = [one for one in facts["choices"] if one["op"] in ("parameter", "optimizer")]
@@ -92,7 +92,7 @@ class Masters(weirtest.Test):
     def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self, precision):
         whole, parts = self.folder / "whole", self.folder / "parts"
         train = functools.partial(self.train, precision=precision)
-        losses = train("whole", "--steps", 20, "--every", 10, "--checkpoint", whole, "--threads", 1)
+        losses = train("whole", "--steps", 20, "--checkpoint-every", 10, "--checkpoint", whole, "--threads", 1)
         shutil.copytree(whole, parts)
         shutil.rmtree(self.checkpoints(parts)[-1])
         rest = train("rest", "--steps", 20, "--checkpoint", parts, "--threads", 2, "--resume")
@@ -116,7 +116,7 @@ class Masters(weirtest.Test):
             y=weirtest.npy(self.folder / "y.npy", "f", (64, 64), [58.0] * 4096),
         )
         kept = self.folder / master
-        self.weir("train", self.write("line.weir", LINE), "--master", master, *data, "--checkpoint", kept)
+        self.weir("train", self.write("line.weir", LINE), "--param-dtype", master, *data, "--checkpoint", kept)
         content = (self.checkpoints(kept)[-1] / "model.safetensors").read_bytes()
         (length,) = struct.unpack_from("<Q", content)
         entry = json.loads(content[8 : 8 + length])["w"]
@@ -142,11 +142,11 @@ class Masters(weirtest.Test):
         options = [
             "train", GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", kept, "--resume", "--extend",
         ]  # fmt: skip
-        wanted = r"master: it was --master bf16, now it is --master f32\nGive what it was begun with, or allow the difference: --change master"
+        wanted = r"master: it was --param-dtype bf16, now it is --param-dtype f32\nGive what it was begun with, or allow the difference: --change master"
         self.fails(3, wanted, "weir", *options, "--steps", 8)
         self.weir(*options, "--steps", 8, "--change", "master")
-        self.fails(3, r"master: it was --master f32, now it is --master bf16", "weir", *options, "--steps", 12, "--master", "bf16")
-        self.weir(*options, "--steps", 12, "--master", "bf16", "--change", "master")
+        self.fails(3, r"master: it was --param-dtype f32, now it is --param-dtype bf16", "weir", *options, "--steps", 12, "--param-dtype", "bf16")
+        self.weir(*options, "--steps", 12, "--param-dtype", "bf16", "--change", "master")
 
     def test_weights_are_converted_and_what_is_rounded_is_said(self):
         text = self.text()
@@ -189,7 +189,7 @@ train {
         rows = weirtest.data(
             x=weirtest.npy(self.folder / "x.npy", "f", (2, 4), [1.0] * 8), y=weirtest.npy(self.folder / "y.npy", "f", (2, 3), [1.0] * 6)
         )
-        said = self.weir("train", model, "--master", "bf16", *rows, "--init-partial", weights)
+        said = self.weir("train", model, "--param-dtype", "bf16", *rows, "--init-partial", weights)
         self.assertNotIn("not finite", said.stderr)
 
     def test_what_is_not_finite_is_found(self):
@@ -201,20 +201,20 @@ train {
         struct.pack_into("<H", content, 8 + length + begin + 2 * 33, 0x7FC0)
         broken = self.folder / "broken.safetensors"
         broken.write_bytes(content)
-        options = ["train", GPT, *SMALL_GPT, "--master", "bf16", *weirtest.data(window=self.text()), "--init", broken, "--steps", 2]
+        options = ["train", GPT, *SMALL_GPT, "--param-dtype", "bf16", *weirtest.data(window=self.text()), "--init", broken, "--steps", 2]
         self.fails(5, r"'wpe\.weight' is nan at \[1, 1\]", "weir", *options)
 
     def test_unknown_masters_are_told_of(self):
         artifact = self.folder / "low.weirx"
-        self.fails(2, r"--master f16: expected f32 or bf16", "weir", "compile", GPT, "--master", "f16", "-o", artifact)
-        self.fails(2, r"--master f16: expected f32 or bf16", "weir", "verify", GPT, "--master", "f16")
+        self.fails(2, r"--param-dtype f16: expected f32 or bf16", "weir", "compile", GPT, "--param-dtype", "f16", "-o", artifact)
+        self.fails(2, r"--param-dtype f16: expected f32 or bf16", "weir", "verify", GPT, "--param-dtype", "f16")
 
     def test_verify_takes_the_rounded_program_for_what_is_true(self):
         sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]
         for model, sizes, precision in (
             ("gpt-char", sizes, "f32"), ("gpt-char", sizes, "bf16"), ("mnist-mlp", ["--set", "hidden=40", "--set", "batch=5"], "bf16"),
         ):  # fmt: skip
-            said = self.weir("verify", weirtest.MODELS / f"{model}.weir", *sizes, "--precision", precision, "--master", "bf16")
+            said = self.weir("verify", weirtest.MODELS / f"{model}.weir", *sizes, "--precision", precision, "--param-dtype", "bf16")
             self.assertRegex(said.stderr, r"narrow-masters +results are up to \d\.\de-\d\d from what they were")
             self.assertIn("verified:", said.stdout)
 

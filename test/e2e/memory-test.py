@@ -166,8 +166,8 @@ class Memory(weirtest.Test):
         less = self.taken(path)[0] * 97 // 100
         done = self.fails(3, r"gpt-char\.weir:\d+:\d+: note: this takes [\d.]+ kB: parameters", "weir", *compiling, "--threads", 2, "--memory", less)
         self.assertRegex(done.stderr, r"note: this takes [\d.]+ [kM]B: what optimizers keep")
-        self.assertRegex(done.stderr, r"help: --master bf16 fits: [\d.]+ [kM]B, [\d.]+ % (more|less) time by estimate\n")
-        self.weir(*compiling, "--threads", 2, "--memory", less, "--master", "bf16")
+        self.assertRegex(done.stderr, r"help: --param-dtype bf16 fits: [\d.]+ [kM]B, [\d.]+ % (more|less) time by estimate\n")
+        self.weir(*compiling, "--threads", 2, "--memory", less, "--param-dtype", "bf16")
         self.assertLessEqual(self.taken(path)[1], less)
 
     def peak_of(self, *arguments):

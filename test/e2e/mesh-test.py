@@ -82,19 +82,20 @@ class Mesh(weirtest.Test):
         self.assertLessEqual(kept("--mesh", "tp=4", "--no-overlap"), 1.1 / 4 * kept())
 
     @weirtest.takes(20)
-    @weirtest.each(["bf16", "bf16 --master bf16", "f16 --loss-scale dynamic", "f8"])
+    @weirtest.each(["bf16", "bf16 --param-dtype bf16", "f16 --loss-scale dynamic", "f8"])
     def test_low_precision(self, low):
         """Ranks round their parts of a sum, so losses are as far from one device's as low precision is fine."""
         options = ["--set", "layers=1", *GPT[2:], "--precision", *low.split()]
         text = data(window=self.text())
         alone = self.losses(self.compiled("gpt-char", *options, name="alone.weirx"), *text)
         zero, rows = ["dp=2,tp=2", "--zero", 3], ["dp=3", "--zero", 1]
-        sums, gradients = ["tp=2", "--low-sums"], ["dp=2,tp=2", "--zero", 1, "--low-gradients"]
-        stages = ["pp=2,dp=2", "--low-gradients", "--microbatches", 3]
+        stored = "f16" if low.startswith("f16") else "bf16"
+        sums, gradients = ["tp=2", "--tp-reduce-dtype", stored], ["dp=2,tp=2", "--zero", 1, "--grad-reduce-dtype", stored]
+        stages = ["pp=2,dp=2", "--grad-reduce-dtype", stored, "--microbatches", 3]
         # With bf16 all of them; with the others those that their masters, loss scale and scales of products have a part in.
         for mesh in {
             "bf16": (zero, sums, rows, gradients, stages),
-            "bf16 --master bf16": (zero, gradients),
+            "bf16 --param-dtype bf16": (zero, gradients),
             "f16 --loss-scale dynamic": (sums, rows, stages),
             "f8": (zero, stages),
         }[low]:
@@ -113,10 +114,10 @@ class Mesh(weirtest.Test):
 
         # Of ZeRO's, the parameters that are gathered stay in f32: half of what is exchanged.
         for mesh, share in ((["dp=2"], 0.5), (["dp=2", "--zero", 1], 0.75), (["dp=2", "--microbatches", 2], 0.5)):
-            self.assertAlmostEqual(exchanged("--mesh", *mesh, "--low-gradients"), share * exchanged("--mesh", *mesh), delta=10000)
+            self.assertAlmostEqual(exchanged("--mesh", *mesh, "--grad-reduce-dtype", "bf16"), share * exchanged("--mesh", *mesh), delta=10000)
         text = data(window=self.text())
         runs = [
-            self.losses(self.compiled("gpt-char", *options, "--low-gradients", "--deterministic", *mesh, name="a.weirx"), *text)
+            self.losses(self.compiled("gpt-char", *options, "--grad-reduce-dtype", "bf16", "--deterministic", *mesh, name="a.weirx"), *text)
             for mesh in ([], ["--mesh", "dp=2", "--zero", 1], ["--mesh", "dp=2,tp=2"])
         ]
         self.assertEqual(runs[0], runs[1])
@@ -131,10 +132,10 @@ class Mesh(weirtest.Test):
         def losses(*more):
             return self.losses(self.compiled("gpt-char", *options, *more, name="a.weirx"), *text)
 
-        alone = losses("--low-sums")
+        alone = losses("--tp-reduce-dtype", "bf16")
         self.assertNotEqual(alone, losses())
         for mesh in ("tp=2", "dp=2"):
-            self.assertEqual(losses("--low-sums", "--mesh", mesh), alone)
+            self.assertEqual(losses("--tp-reduce-dtype", "bf16", "--mesh", mesh), alone)
 
     def test_gradients_are_exchanged_once(self):
         """And not in each microbatch: of a table that is read twice, and where they are divided by the scale of the loss."""
@@ -144,7 +145,7 @@ class Mesh(weirtest.Test):
             artifact = self.compiled("gpt-char", *options, "--mesh", "dp=2", *more, name="a.weirx")
             return json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["totals"]["dp"]["bytes"]
 
-        for precision in (["bf16"], ["f16", "--loss-scale", "dynamic"], ["f16", "--loss-scale", 1024], ["f16", "--loss-scale", 1024, "--low-gradients"]):
+        for precision in (["bf16"], ["f16", "--loss-scale", "dynamic"], ["f16", "--loss-scale", 1024], ["f16", "--loss-scale", 1024, "--grad-reduce-dtype", "f16"]):
             with self.subTest(precision=precision):
                 more = ["--zero", 1, "--precision", *precision]
                 self.assertLessEqual(exchanged(*more, "--microbatches", 4), exchanged(*more))

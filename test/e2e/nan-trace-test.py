@@ -159,7 +159,7 @@ class Trace(weirtest.Test):
         bits, said = [], []
         for nan in ("abort", "trace"):
             kept, metrics = self.folder / nan, self.folder / f"{nan}.jsonl"
-            done = self.train("log(h)", "--checkpoint", kept, "--every", 1, "--metrics", metrics, nan=nan, rate="0.001")
+            done = self.train("log(h)", "--checkpoint", kept, "--checkpoint-every", 1, "--metrics", metrics, nan=nan, rate="0.001")
             bits.append(self.weights(kept))
             said.append([re.sub(r',"step_ms.*', "", line) for line in metrics.read_text().splitlines()])
             self.assertEqual([path.name for path in self.checkpoints(kept)], ["step-00000001", "step-00000002"])
@@ -183,7 +183,7 @@ class Trace(weirtest.Test):
     def test_replay(self):
         body = "log(h + 0.125 * dropout(h, 0.3))"
         metrics = self.folder / "metrics.jsonl"
-        self.train(body, "--checkpoint", self.kept, "--every", 1, "--keep", 9, "--metrics", metrics, rate="0.001")
+        self.train(body, "--checkpoint", self.kept, "--checkpoint-every", 1, "--keep-checkpoints", 9, "--metrics", metrics, rate="0.001")
         steps = [json.loads(line) for line in metrics.read_text().splitlines()]
         before = {path: path.read_bytes() for path in self.kept.rglob("*") if path.is_file()}
         for tool in ("weir", "weir-run"):
@@ -202,7 +202,7 @@ class Trace(weirtest.Test):
         self.rows([1.0, 2.0, 3.0])
         body = "dropout(h, 0.3)"
         metrics = self.folder / "metrics.jsonl"
-        self.train(body, "--checkpoint", self.kept, "--every", 4, "--metrics", metrics, rate="0.001", status=0)
+        self.train(body, "--checkpoint", self.kept, "--checkpoint-every", 4, "--metrics", metrics, rate="0.001", status=0)
         steps = self.metrics()[0]
         again = self.folder / "again.jsonl"
         done = self.replay(8, "--metrics", again, "--json")
@@ -213,7 +213,7 @@ class Trace(weirtest.Test):
 
     def test_misuse(self):
         self.rows([1.0, 2.0, 3.0])
-        self.train("h", "--checkpoint", self.kept, "--every", 4, rate="0.001", status=0)
+        self.train("h", "--checkpoint", self.kept, "--checkpoint-every", 4, rate="0.001", status=0)
         run = ["run", self.folder / "m.weirx", *self.data]
         kept = ["--checkpoint", self.kept]
         for pattern, options in (

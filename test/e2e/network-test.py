@@ -202,7 +202,7 @@ class OnHosts(ranks.Ranks):
         four, two = (self.compiled(*ranks.MLP, "--mesh", f"dp={size}", "--zero", 1, name=f"{size}.weirx") for size in (4, 2))
 
         def words(artifact, name, folder):
-            return ["run", artifact, *rows, "--steps", 40, "--every", 3, "--metrics", self.folder / f"{name}.jsonl",
+            return ["run", artifact, *rows, "--steps", 40, "--checkpoint-every", 3, "--metrics", self.folder / f"{name}.jsonl",
                     "--checkpoint", self.folder / folder]  # fmt: skip
 
         self.weir(*words(four, "whole", "whole"))
@@ -238,7 +238,7 @@ class OnHosts(ranks.Ranks):
         """All reach rank 0, so none is lost: the time for who is late ends them."""
         self.connect(3)
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=3")
-        processes = self.begin(3, "run", artifact, *self.digits(64), "--steps", 10000000, "--every", 5000000, "--collective-timeout", 5,
+        processes = self.begin(3, "run", artifact, *self.digits(64), "--steps", 10000000, "--checkpoint-every", 5000000, "--collective-timeout", 5,
                                "--metrics", self.folder / "m.jsonl", "--checkpoint", self.folder / "kept")  # fmt: skip
         self.await_steps(processes)
         self.network.part(1, 2)

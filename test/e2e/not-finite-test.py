@@ -67,7 +67,7 @@ class NotFinite(weirtest.Test):
 
     def test_a_learning_rate_that_is_infinite_once(self):
         rate = "0.001 / f32(4 - step)"
-        done = self.train(rate, "--every", 2, status=5)
+        done = self.train(rate, "--checkpoint-every", 2, status=5)
         self.assertRegex(done.stderr, r"step 5: loss .*learning rate inf: not finite\. The newest checkpoint is .*step-00000004")
         self.assertEqual([path.name for path in self.checkpoints(self.kept)], ["step-00000002", "step-00000004"])
         self.assert_finite()
@@ -80,7 +80,7 @@ class NotFinite(weirtest.Test):
     def test_a_learning_rate_that_stays_no_number(self):
         for limit, last in (([], 26), (["--nan-limit", 3], 9)):
             with self.subTest(limit):
-                done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--every", 5, "--resume", status=5)
+                done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--checkpoint-every", 5, "--resume", status=5)
                 # Of step 6 it is the root of 0, of those after it that of less.
                 self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* The learning rate is not finite: mend the recipe's `lr`")
                 self.assert_finite()
@@ -117,7 +117,7 @@ class NotFinite(weirtest.Test):
     def test_a_learning_rate_that_overflows_the_weights(self):
         for accumulated in (1, 2):
             with self.subTest(accumulated=accumulated):
-                done = self.train("1e38", "--nan", "skip", "--every", 1, "--resume", status=5, accumulated=accumulated)
+                done = self.train("1e38", "--nan", "skip", "--checkpoint-every", 1, "--resume", status=5, accumulated=accumulated)
                 self.assertRegex(done.stderr, r"step 20: loss .*the update is not finite \(the largest value there is: 1, of .*\), as the 19 steps before it")
                 self.assertEqual(set(self.tensors()["line.w"]), {1.0})
                 self.assertEqual(set(self.tensors()["line.seen"]), {0.0})
@@ -125,7 +125,7 @@ class NotFinite(weirtest.Test):
             shutil.rmtree(self.kept)
 
     def test_an_optimizer_state_that_overflows(self):
-        done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--every", 1, status=5, growth="1e20")
+        done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--checkpoint-every", 1, status=5, growth="1e20")
         self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest value there is: 1e\+20, of 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
         self.assertRegex(done.stderr, "step 6: loss .*as the 4 steps before it")
         self.assert_finite()

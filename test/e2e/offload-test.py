@@ -31,7 +31,7 @@ class Offload(weirtest.Test):
         return path
 
     @weirtest.takes(25)
-    @weirtest.each(["gpt-char", "gpt-char --precision bf16", "gpt-char --master bf16", "gpt-char --microbatches 4", "moe", "resnet"])
+    @weirtest.each(["gpt-char", "gpt-char --precision bf16", "gpt-char --param-dtype bf16", "gpt-char --microbatches 4", "moe", "resnet"])
     def test_losses_are_the_same(self, case):
         model, *options = case.split()
         sizes = SMALL_GPT if model == "gpt-char" else small(model)[0]
@@ -163,7 +163,7 @@ class Offload(weirtest.Test):
             with self.subTest(signal=number):
                 folder = self.folder / number.name
                 begun = weirtest.start(
-                    "weir-run", *common, "--checkpoint", folder, "--every", 5, "--metrics", self.folder / "m.jsonl"
+                    "weir-run", *common, "--checkpoint", folder, "--checkpoint-every", 5, "--metrics", self.folder / "m.jsonl"
                 )
                 for _ in range(2000):
                     if list(folder.glob("step-*")):

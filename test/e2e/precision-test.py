@@ -84,7 +84,7 @@ train {
     @weirtest.depends_on_cpu_level
     def test_a_resumed_run_in_f8_goes_on_with_its_scales(self):
         whole, parts = self.folder / "whole", self.folder / "parts"
-        options = ["--steps", 24, "--every", 10, "--keep", 9]
+        options = ["--steps", 24, "--checkpoint-every", 10, "--keep-checkpoints", 9]
         losses = self.train("f8", "whole", *options, "--checkpoint", whole)
         shutil.copytree(whole, parts)
         for path in self.checkpoints(parts)[1:]:

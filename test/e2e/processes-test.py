@@ -75,7 +75,7 @@ class Ranks(weirtest.Test):
 
     def options(self, name, steps=6):
         metrics, kept = self.files(name)
-        return ["--steps", steps, "--every", 3, "--metrics", metrics, "--checkpoint", kept]
+        return ["--steps", steps, "--checkpoint-every", 3, "--metrics", metrics, "--checkpoint", kept]
 
     def assert_same(self, one, other):
         """Losses and checkpoints to the bit."""
@@ -175,7 +175,7 @@ class Processes(Ranks):
     def endless(self, size=2, *more, **options):
         """A run that is at its steps."""
         artifact = self.compiled(*MLP, "--mesh", f"dp={size}", "--zero", 1)
-        processes = self.begin(size, "run", artifact, *self.digits(64), "--steps", 10000000, "--every", 5000000,
+        processes = self.begin(size, "run", artifact, *self.digits(64), "--steps", 10000000, "--checkpoint-every", 5000000,
                                "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.jsonl", *more, **options)  # fmt: skip
         self.await_steps(processes)
         return processes
@@ -212,7 +212,7 @@ class Processes(Ranks):
         """At any of them, the first of loading and the last of saving included, nothing that was saved is lost."""
         choose, kills = random.Random(5), int(os.environ.get("WEIR_KILLS", 5))
         artifact, rows = self.compiled(*MLP, "--mesh", "dp=2", "--zero", 1), self.digits(64)
-        words = ["run", artifact, *rows, "--steps", 150 * kills, "--every", 7]
+        words = ["run", artifact, *rows, "--steps", 150 * kills, "--checkpoint-every", 7]
         # Who has not come yet may still be started: that is waited for as long as this.
         patience = ["--collective-timeout", 7]
         for kill in range(kills):
@@ -259,7 +259,7 @@ class Processes(Ranks):
         processes = []
         for rank, file in enumerate(files):
             file.write_bytes(struct.pack("<5000H", *(at % 7 for at in range(5000))))
-            processes.append(start("weir", "run", artifact, *data(window=file), "--steps", 10000000, "--every", 5000000,
+            processes.append(start("weir", "run", artifact, *data(window=file), "--steps", 10000000, "--checkpoint-every", 5000000,
                                    "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.jsonl",
                                    env=self.environment(rank, 2, port)))  # fmt: skip
             self.addCleanup(self.put_away, processes[-1])
@@ -282,7 +282,7 @@ class Processes(Ranks):
             with self.subTest(victim=victim):
                 name = f"stopped-{victim}"
                 metrics, kept = self.files(name)
-                words = ["run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics]
+                words = ["run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--checkpoint-every", 100000, "--metrics", metrics]
                 processes = self.begin(2, *words)
                 self.await_steps(processes, metrics.name, 20)
                 processes[victim].send_signal(signal.SIGTERM)
@@ -290,7 +290,7 @@ class Processes(Ranks):
                 self.assertRegex(said[0][1], r"SIGTERM: stopped after step \d+, saved in")
                 self.all_end(self.begin(2, *words, "--resume"))
         metrics, kept = self.files("whole")
-        self.weir("run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics)
+        self.weir("run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--checkpoint-every", 100000, "--metrics", metrics)
         for victim in (0, 1):
             for file in ("model.safetensors", "state.safetensors"):
                 ours, theirs = (self.checkpoints(self.folder / name)[-1] for name in (f"stopped-{victim}", "whole"))

@@ -77,8 +77,8 @@ class Differ(ranks.Ranks):
             (fed, ["--nan", "skip"], ["--nan", "abort"], "--nan: skip on rank 0, abort on rank 1"),
             ([*fed, "--nan", "skip"], ["--nan-limit", 3], [], "--nan-limit: 3 on rank 0, 20 on rank 1"),
             (fed, kept, [], "--checkpoint: given on rank 0, not given on rank 1"),
-            ([*fed, *kept], ["--every", 2], ["--every", 3], "--every: 2 on rank 0, 3 on rank 1"),
-            ([*fed, *kept], ["--keep", 1], [], "--keep: 1 on rank 0, 3 on rank 1"),
+            ([*fed, *kept], ["--checkpoint-every", 2], ["--checkpoint-every", 3], "--checkpoint-every: 2 on rank 0, 3 on rank 1"),
+            ([*fed, *kept], ["--keep-checkpoints", 1], [], "--keep-checkpoints: 1 on rank 0, 3 on rank 1"),
             ([*fed, *kept], ["--async-checkpoint"], [], "--async-checkpoint: given on rank 0, not given on rank 1"),
             ([*fed, *kept], ["--resume"], [], "--resume: given on rank 0, not given on rank 1"),
             ([*fed, *kept, "--resume"], ["--extend"], [], "--extend: given on rank 0, not given on rank 1"),
@@ -117,7 +117,7 @@ class Differ(ranks.Ranks):
         weights = self.folder / "kept" / "step-00000001" / "model.safetensors"
         (self.folder / "host").mkdir()
         there = [shutil.copy(self.folder / f"train-{name}.idx", self.folder / "host") for name in ("images", "labels")]
-        words = [artifact, "--steps", 3, "--every", 2, "--checkpoint", self.folder / "new"]
+        words = [artifact, "--steps", 3, "--checkpoint-every", 2, "--checkpoint", self.folder / "new"]
         processes = self.given([*words, *rows, "--init", weights, "--threads", 1, "--metrics", self.folder / "m.jsonl"],
                                [*words, *data(images=there[0], labels=there[1]), "--init", shutil.copy(weights, self.folder / "host"), "--threads", 2])  # fmt: skip
         self.all_end(processes)
@@ -166,7 +166,7 @@ train {
         header = json.dumps(tensors).encode()
         weights = self.folder / "w.safetensors"
         weights.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 0, 0, 1) + mask)
-        processes = self.begin(2, artifact, *data(x=rows), "--init", weights, "--steps", 1000000, "--every", 2000, "--keep", 2,
+        processes = self.begin(2, artifact, *data(x=rows), "--init", weights, "--steps", 1000000, "--checkpoint-every", 2000, "--keep-checkpoints", 2,
                                "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.jsonl", tool="weir-run")  # fmt: skip
         self.await_steps(processes, steps=2100)
         self.assertGreater(self.flip(processes[1].pid, mask), 0)

@@ -43,7 +43,7 @@ class Restarts(ranks.Ranks):
         artifact, rows = self.artifact_and_data(f"dp={size}")
         (self.folder / "m.jsonl").unlink(missing_ok=True)
         shutil.rmtree(self.folder / "kept", ignore_errors=True)
-        processes = self.begin(size, artifact, *rows, "--steps", steps, "--every", every, "--checkpoint", self.folder / "kept",
+        processes = self.begin(size, artifact, *rows, "--steps", steps, "--checkpoint-every", every, "--checkpoint", self.folder / "kept",
                                "--metrics", self.folder / "m.jsonl", *more, tool="weir-run", **options)  # fmt: skip
         self.await_steps(processes, steps=10)
         return processes
@@ -84,7 +84,7 @@ class Restarts(ranks.Ranks):
         choose, kills = random.Random(7), int(os.environ.get("WEIR_KILLS", 5))
         artifact, rows = self.artifact_and_data(mesh, *options)
         steps = 60 * kills + 100
-        words = [*rows, "--steps", steps, "--every", 7]
+        words = [*rows, "--steps", steps, "--checkpoint-every", 7]
         self.weir_run(artifact, *words, "--checkpoint", self.folder / "whole", "--metrics", self.folder / "whole.jsonl")
         processes = self.begin(size, artifact, *words, "--checkpoint", self.folder / "kept", "--metrics", self.folder / "kept.jsonl",
                                "--restarts", 4 * kills, tool="weir-run")  # fmt: skip
@@ -104,7 +104,7 @@ class Restarts(ranks.Ranks):
         """As torchrun's agent, Kubernetes or a loop does: without --resume, it joins those that wait for it."""
         port = ranks.weirtest.free_port()
         artifact, rows = self.artifact_and_data()
-        words = [artifact, *rows, "--steps", 200, "--every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3]
+        words = [artifact, *rows, "--steps", 200, "--checkpoint-every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3]
 
         def begin(rank):
             process = ranks.start("weir-run", *words, "--metrics", self.folder / "m.jsonl", env=self.environment(rank, 2, port))
@@ -126,13 +126,13 @@ class Restarts(ranks.Ranks):
             self.await_last_step(processes, min(last, self.last_step()))
         said = self.all_end(processes)
         self.assertRegex(said[0][1], r"(?s)generation 3\n.*resuming after step \d+ from ")
-        self.weir_run(artifact, *rows, "--steps", 200, "--every", 7, "--checkpoint", self.folder / "whole")
+        self.weir_run(artifact, *rows, "--steps", 200, "--checkpoint-every", 7, "--checkpoint", self.folder / "whole")
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun_does_not_notice(self):
         artifact, rows = self.artifact_and_data()
-        words = [artifact, *rows, "--steps", 150, "--every", 7, "--checkpoint"]
+        words = [artifact, *rows, "--steps", 150, "--checkpoint-every", 7, "--checkpoint"]
         command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ranks.BIN / "weir-run", *words, self.folder / "kept", "--restarts", 3,
                    "--metrics", self.folder / "m.jsonl", "--rendezvous", f"127.0.0.1:{ranks.weirtest.free_port()}"]  # fmt: skip
         mpirun = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -146,7 +146,7 @@ class Restarts(ranks.Ranks):
 
     def test_what_is_compiled_first(self):
         rows = self.digits(64)
-        words = ["train", *ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", *rows, "--steps", 150, "--every", 7]
+        words = ["train", *ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", *rows, "--steps", 150, "--checkpoint-every", 7]
         processes = self.begin(2, *words, "--checkpoint", self.folder / "kept", "--restarts", 1, "--metrics", self.folder / "m.jsonl")
         self.await_steps(processes, steps=20)
         kill(self.await_child(processes[0]))
@@ -191,7 +191,7 @@ class Restarts(ranks.Ranks):
 
     def test_one_process_alone(self):
         artifact, rows = self.artifact_and_data()
-        words = [artifact, *rows, "--steps", 150, "--every", 7]
+        words = [artifact, *rows, "--steps", 150, "--checkpoint-every", 7]
         process = ranks.start("weir-run", *words, "--checkpoint", self.folder / "kept", "--restarts", 1, "--metrics", self.folder / "m.jsonl")
         self.addCleanup(self.put_away, process)
         self.await_steps([process], steps=20)
@@ -243,7 +243,7 @@ class Generations(ranks.Ranks):
         """It was stopped until the others went on with another in its place."""
         port = ranks.weirtest.free_port()
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=2", "--zero", 1)
-        words = [artifact, *self.digits(64), "--steps", 10000000, "--every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3,
+        words = [artifact, *self.digits(64), "--steps", 10000000, "--checkpoint-every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3,
                  "--metrics", self.folder / "m.jsonl"]  # fmt: skip
 
         def begin(rank):
@@ -309,7 +309,7 @@ class SeveralMeshes(ranks.Ranks):
             self.assertRegex(err, r"WORLD_SIZE=3, as torchrun or a shell sets it, and none of its meshes is of so many ranks, which are "
                                   r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start as many processes as one of them has ranks, or compile it with a --mesh for 3")  # fmt: skip
         fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
-        fails("--mesh dp=2 and --mesh tp=2 are of as many ranks, 2", "--mesh", "dp=2", "--mesh", "tp=2")
+        fails("--mesh dp=2 and --mesh tp=2 both have 2 ranks", "--mesh", "dp=2", "--mesh", "tp=2")
         fails("--stop-after looks at one mesh, and --mesh is there 2 times", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
 
     def test_code_that_is_the_same_is_there_once(self):

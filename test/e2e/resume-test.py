@@ -34,14 +34,14 @@ class Resume(weirtest.Test):
         for number, (step, what) in enumerate(signals):
             metrics = self.folder / f"{kept.name}-{number}.jsonl"
             process = start(
-                "weir-run", *self.options, "--checkpoint", kept, "--every", 3, "--resume", "--metrics", metrics
+                "weir-run", *self.options, "--checkpoint", kept, "--checkpoint-every", 3, "--resume", "--metrics", metrics
             )
             self.until_step(process, metrics, step)
             if process.poll() is None:
                 os.kill(process.pid, what)
             process.communicate(timeout=120)
             statuses.append(process.returncode)
-        self.weir_run(*self.options, "--checkpoint", kept, "--every", 3, "--resume")
+        self.weir_run(*self.options, "--checkpoint", kept, "--checkpoint-every", 3, "--resume")
         return statuses
 
     def test_killed_ten_times(self):
@@ -58,12 +58,12 @@ class Resume(weirtest.Test):
 
     def test_falls_back_from_a_damaged_checkpoint(self):
         kept = self.folder / "damaged"
-        self.weir_run(*self.options, "--checkpoint", kept, "--every", 20, "--keep", 3)
+        self.weir_run(*self.options, "--checkpoint", kept, "--checkpoint-every", 20, "--keep-checkpoints", 3)
         newest = self.checkpoints(kept)[-1] / "model.safetensors"
         raw = bytearray(newest.read_bytes())
         raw[-100] ^= 1
         newest.write_bytes(raw)
-        done = self.weir_run(*self.options, "--checkpoint", kept, "--every", 20, "--resume")
+        done = self.weir_run(*self.options, "--checkpoint", kept, "--checkpoint-every", 20, "--resume")
         self.assertRegex(done.stderr, "model.safetensors")
         self.assertEqual(self.weights(kept), self.whole)
 

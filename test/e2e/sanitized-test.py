@@ -39,7 +39,7 @@ class AddressSanitizer(Sanitized):
         artifact = self.compiled("gpt-char", *SMALL_GPT)
         options = [*data(window=self.text()), "--holdout", 0.1, "--seed", 1, "--threads", 2]
         self.sanitized(artifact, *options, "--steps", 4, "--metrics", self.folder / "whole.jsonl")
-        kept = ["--checkpoint", self.folder / "kept", "--every", 1, "--keep", 1]
+        kept = ["--checkpoint", self.folder / "kept", "--checkpoint-every", 1, "--keep-checkpoints", 1]
         self.sanitized(artifact, *options, "--steps", 4, *kept, "--tensorboard", self.folder / "events")
         self.sanitized(artifact, *options, "--steps", 6, *kept, "--resume", "--extend", "--trace", self.folder / "trace.json")
         self.sanitized(artifact, *options, "--steps", 4, "--poison", "--metrics", self.folder / "poisoned.jsonl")
@@ -79,7 +79,7 @@ class ThreadSanitizer(Sanitized):
     def trains(self, artifact, *options, run=None):
         """Evaluates between steps, writes checkpoints behind them, and resumes from one."""
         run = run or self.sanitized
-        options = [*data(window=self.text()), "--holdout", 0.05, "--eval-every", 3, "--every", 2, "--async-checkpoint",
+        options = [*data(window=self.text()), "--holdout", 0.05, "--eval-every", 3, "--checkpoint-every", 2, "--async-checkpoint",
                    "--checkpoint", self.folder / "kept", *options]  # fmt: skip
         run(artifact, *options, "--steps", 6)
         run(artifact, *options, "--steps", 9, "--resume", "--extend")

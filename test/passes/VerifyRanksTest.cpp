@@ -22,7 +22,7 @@ using namespace weir;
 namespace {
 
 const char *const plan = R"(
-module attributes {weir.mesh = "dp=3"} {
+module attributes {weir.mesh = #weir.mesh<dp = 3>} {
   plan.variable parameter @w at 0 {layout = "5@dp 4"} : tensor<2x4xf32>
   plan.entry @step {
     %r = plan.alloc 64 "round" : !plan.buffer<scratch>
@@ -38,9 +38,9 @@ module attributes {weir.mesh = "dp=3"} {
 })";
 
 const char *const program = R"(
-module attributes {weir.mesh = "dp=3"} {
-  weir.variable parameter @w {weir.layout = "5@dp 4"} : tensor<2x4xf32>
-  func.func @step(%x: tensor<2x4xf32> {weir.layout = "5@dp 4"}) -> tensor<5x4xf32> {
+module attributes {weir.mesh = #weir.mesh<dp = 3>} {
+  weir.variable parameter @w {weir.sharding = #weir.sharding<[5@dp, 4]>} : tensor<2x4xf32>
+  func.func @step(%x: tensor<2x4xf32> {weir.sharding = #weir.sharding<[5@dp, 4]>}) -> tensor<5x4xf32> {
     %w = weir.read @w : tensor<2x4xf32>
     %y = weir.all_gather %x over "dp" rows [2, 2, 1] : tensor<2x4xf32> -> tensor<5x4xf32> loc("net.weir":3:1)
     %v = weir.all_gather %w over "dp" rows [2, 2, 1] : tensor<2x4xf32> -> tensor<5x4xf32> loc("net.weir":4:1)

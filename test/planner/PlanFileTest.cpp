@@ -43,7 +43,8 @@ Strategy everyField() {
   Strategy all = full;
   for (const strategy::Field &field : strategy::fields())
     for (const char *text : {"dp=2", "2", "off", "on", "bf16", "1024", "optimizer", "a.*"})
-      if (field.by != strategy::Field::By::compiler && !field.isGiven(all))
+      if (field.by != strategy::Field::By::compiler && !field.isGiven(all) &&
+          text != field.standard)
         field.set(all, text);
   return all;
 }

@@ -10,6 +10,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/program/Variable.h"
@@ -197,13 +198,13 @@ TEST(Estimate, WithoutOverlapSendsAreWaitedFor) {
 }
 
 /// Half the bytes of gradients cross, in estimates and in plans.
-TEST(Estimate, LowGradientsAreSentSooner) {
+TEST(Estimate, GradientsInBf16AreSentSooner) {
   Situation gpt("gpt-char", deep, cores(4, 1e8));
   gpt.options.strategy.precision = Precision::bf16;
   for (const Strategy &choice : {parsed("mesh=dp=4"), parsed("mesh=dp=4 zero=1")}) {
-    gpt.options.strategy.lowGradients = false;
+    gpt.options.strategy.gradReduceType = Element::f32;
     double lowered = gpt.lowered(choice).exposed, estimated = gpt.estimated(choice).exposed;
-    gpt.options.strategy.lowGradients = true;
+    gpt.options.strategy.gradReduceType = Element::bf16;
     double share = *choice.zero == 0 ? 0.5 : 0.75; // parameters are gathered in f32
     EXPECT_NEAR(gpt.lowered(choice).exposed / lowered, share, 0.1) << *choice.zero;
     EXPECT_NEAR(gpt.estimated(choice).exposed / estimated, share, 0.1) << *choice.zero;
@@ -363,8 +364,8 @@ TEST(Search, CutsParametersWhereMemoryIsShort) {
 
 /// How a parameter lies; "" where it is whole.
 std::string layoutOf(mlir::ModuleOp module, llvm::StringRef name) {
-  auto layout = module.lookupSymbol(name)->getAttrOfType<mlir::StringAttr>(layoutAttrName);
-  return layout ? layout.str() : "";
+  auto sharding = module.lookupSymbol(name)->getAttrOfType<ShardingAttr>(shardingAttrName);
+  return sharding ? sharding.getValue().text() : "";
 }
 
 /// The elements that members along tp have of each other behind each collective, by its kind.

@@ -40,7 +40,8 @@ TEST(Strategy, IsTheSameBehindItsText) {
   for (const char *text :
        {"mesh=pp=2,dp=3:1,tp=2 zero=3 schedule=interleaved:4 sequence-parallel=off",
         "mesh=cp=2 context-parallel=ring", "deterministic=on hosts=dp=2 mesh=dp=8,tp=8",
-        "precision=f8_block master=bf16 loss-scale=dynamic:1024 low-sums=on low-gradients=on",
+        "precision=f8_block param-dtype=bf16 loss-scale=dynamic:1024 tp-reduce-dtype=bf16 "
+        "grad-reduce-dtype=bf16",
         "memory=1000000 threads=4 microbatches=8 offload=activations,parameters recompute=h.* "
         "recompute=*.mlp",
         "overlap=off link=50GB/s,5us rates=400TFLOP/s,3TB/s,tp=50GB/s,40GB/s,5us"}) {
@@ -61,7 +62,9 @@ TEST(Strategy, AWrongTextSaysWhatIsExpected) {
   EXPECT_EQ(wrongWith("mesh=xp=2").substr(0, 30), "mesh: xp is no axis of a mesh:");
   EXPECT_EQ(wrongWith("precision=f64"),
             "precision: expected f32, bf16, f16, f8, f8_block or tf32, but found f64");
-  EXPECT_EQ(wrongWith("master=f16"), "master: expected f32 or bf16, but found f16");
+  EXPECT_EQ(wrongWith("param-dtype=f16"), "param-dtype: expected f32 or bf16, but found f16");
+  EXPECT_EQ(wrongWith("grad-reduce-dtype=f8"),
+            "grad-reduce-dtype: expected f32, bf16 or f16, but found f8");
   EXPECT_EQ(wrongWith("offload=all"),
             "offload: expected activations, optimizer or parameters, but found all");
   EXPECT_EQ(wrongWith("overlap=no"), "overlap: expected on or off, but found no");
@@ -128,8 +131,8 @@ TEST(Rules, EachCanBeBroken) {
        "deterministic=on mesh=tp=2 sequence-parallel=off"},
       {"memory-of-one-rank", "mesh=dp=2 memory=1", {.target = "cpu", .memoryIsHere = true}},
       {"context-parallel-has-axis", "mesh=dp=2 context-parallel=ring"},
-      {"low-sums-have-axis", "mesh=dp=2 low-sums=on precision=bf16"},
-      {"low-is-low", "mesh=dp=2 low-gradients=on"},
+      {"tp-reduce-dtype-has-axis", "mesh=dp=2 tp-reduce-dtype=bf16 precision=bf16"},
+      {"reduce-dtypes-are-of-precision", "mesh=dp=2 grad-reduce-dtype=bf16"},
       {"sequence-parallel-has-axis", "mesh=dp=2 sequence-parallel=on"},
       {"zero-has-axis", "mesh=tp=2 zero=1"},
       {"automatic-has-budget", "", {.target = "cpu", .choosesOffload = true}},

@@ -10,6 +10,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "tools/common/ForeignOptions.h"
+#include "tools/common/RenamedOptions.h"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -80,6 +81,8 @@ std::string adviceOf(const ForeignOption &row, const CLI::App &command, CLI::App
 
 /// The rest of the message about an option that a command does not have.
 std::string insteadOf(const std::string &option, const CLI::App &command, CLI::App &app) {
+  if (std::string now = nameNow(option); !now.empty())
+    return concat("; it is ", now, " now", insteadOf(now, command, app));
   if (const ForeignOption *row = foreignOption(option))
     return adviceOf(*row, command, app);
   if (std::string owners = ownersOf(option, app); !owners.empty())
@@ -275,7 +278,13 @@ std::vector<const char *> expandHelp(int argc, const char *const *argv) {
   return words;
 }
 
-std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
+std::optional<Exit> parseCommandLine(CLI::App &app, int givenCount, const char *const *given) {
+  const RenamedOptions renamed = RenamedOptions::in(app, givenCount, given);
+  std::vector<const char *> words;
+  for (const std::string &word : renamed.words)
+    words.push_back(word.c_str());
+  const int argc = int(words.size());
+  const char *const *argv = words.data();
   bool hasCommands = !commandNames(app).empty();
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->label("Positionals", "Arguments");
@@ -304,6 +313,8 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
     if (problem.empty())
       problem = error.what();
   }
+  for (const std::string &note : renamed.notes)
+    std::cerr << concat("note: ", note, "; the old name is accepted for one release\n");
   if (problem.empty())
     return std::nullopt;
   printError(concat(printable(problem), "\nhelp: ", fullName(app), " --help"));

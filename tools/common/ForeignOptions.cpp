@@ -96,8 +96,8 @@ constexpr ForeignOption rows[] = {
     {"--fp8", "--precision f8", ""},
     {"--tf32 --allow-tf32", "--precision tf32", ""},
     {"--fp32 --float32", "--precision f32", "it is the default"},
-    {"--dtype --torch-dtype --param-dtype", "--precision TYPE",
-     "parameters stay f32, unless --master bf16 is given"},
+    {"--dtype --torch-dtype", "--precision TYPE",
+     "parameters stay f32, unless --param-dtype bf16 is given"},
     {"--grad-scaler --initial-scale --loss-scaling", "--loss-scale dynamic", ""},
     {"--gradient-checkpointing --activation-checkpointing --grad-checkpointing --grad-checkpoint "
      "--checkpoint-activations --activation-checkpoint --remat --recompute-activations",
@@ -138,11 +138,10 @@ constexpr ForeignOption rows[] = {
     {"--output-dir --save-dir --out-dir --save --checkpoint-dir --checkpoint-path --ckpt "
      "--ckpt-dir --default-root-dir",
      "--checkpoint DIR", ""},
-    {"--save-steps --save-every --save-interval --save-freq --checkpoint-every "
-     "--checkpoint-interval "
-     "--ckpt-interval --every-n-train-steps",
-     "--every N", ""},
-    {"--save-total-limit --save-top-k --keep-last --max-checkpoints", "--keep N", ""},
+    {"--save-steps --save-every --save-interval --save-freq "
+     "--checkpoint-interval --ckpt-interval --every-n-train-steps",
+     "--checkpoint-every N", ""},
+    {"--save-total-limit --save-top-k --keep-last --max-checkpoints", "--keep-checkpoints N", ""},
     {"--resume-from-checkpoint --resume-from --ckpt-path --load --load-checkpoint --load-ckpt "
      "--continue --auto-resume --restore",
      "--checkpoint DIR --resume", ""},
@@ -203,8 +202,8 @@ constexpr ForeignOption rows[] = {
      "--precision f16", ""},
     {"--precision=fp8 --precision=float8", "--precision f8", ""},
     {"--precision=high --precision=tensorfloat32", "--precision tf32", ""},
-    {"--master=fp32 --master=float32", "--master f32", "it is the default"},
-    {"--master=bfloat16", "--master bf16", ""},
+    {"--param-dtype=fp32 --param-dtype=float32", "--param-dtype f32", "it is the default"},
+    {"--param-dtype=bfloat16", "--param-dtype bf16", ""},
     // Commands.
     {"fit finetune fine-tune pretrain start", "weir train", ""},
     {"test evaluate validate val score", "weir eval", ""},

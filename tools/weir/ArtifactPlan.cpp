@@ -7,6 +7,7 @@
 
 #include "tools/weir/ArtifactPlan.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "tools/weir/DumpIr.h"
@@ -105,8 +106,8 @@ void refuseCheckEveryOp(const std::string &mesh) {
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
   auto plan = std::make_shared<Plan>();
   plan->module = readArtifactPlan(artifact, plan->context);
-  if (auto mesh = (*plan->module)->getAttrOfType<StringAttr>(meshAttrName))
-    refuseCheckEveryOp(mesh.str());
+  if (const Mesh *mesh = meshOf(*plan->module))
+    refuseCheckEveryOp(mesh->text());
   options.attach = [plan](Program &program) {
     return std::make_shared<CheckRun>(program, *plan->module);
   };

@@ -265,10 +265,10 @@ void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
         say("--precision bf16 " + microbatches(count), changed, report);
   }
   int64_t narrowed = (whole->parameters + whole->optimizer) / 2;
-  if (*strategy.master == Element::f32 && !fixedFits && whole->persistent - narrowed < memory) {
-    changed.strategy.master = Element::bf16;
+  if (*strategy.paramType == Element::f32 && !fixedFits && whole->persistent - narrowed < memory) {
+    changed.strategy.paramType = Element::bf16;
     if (auto report = fitting(changed))
-      say("--master bf16", changed, *report);
+      say("--param-dtype bf16", changed, *report);
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "tools/weir/GivenPlans.h"
 #include "runtime/base/Text.h"
-#include "strategy/Fields.h"
 #include "tools/weir/PlanFileOptions.h"
 
 namespace weir {
@@ -31,8 +30,12 @@ std::vector<Strategy> readGivenPlans(const CompileOptions &options,
     if (int64_t ranks = planned.mesh.ranks(); ranks > cluster.devices())
       throw Failure(Exit::usage, concat("--plan ", path, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
-    strategies.push_back(options.strategy);
-    strategy::copyGiven(strategies.back(), planned);
+    requireNoConflict(options.strategy, planned, path);
+    if (*planned.deterministic)
+      throw Failure(Exit::usage, concat("--plan ", path,
+                                        " is deterministic, which weir plan does "
+                                        "not predict: leave the plan out"));
+    strategies.push_back(planned);
   }
   return strategies;
 }

@@ -31,7 +31,20 @@ planner::PlanFile readPlan(const std::string &path) {
   if (!file.target.empty() && !makeTarget(file.target))
     throw Failure(Exit::usage, concat(path, ": plan.target: expected ", targetOptions(),
                                       ", but found ", file.target));
+  // They describe what joins the ranks of a mesh; older files have a link without one.
+  if (!file.strategy.hasMesh()) {
+    file.strategy.link = Strategy().link;
+    file.strategy.rates.reset();
+  }
   return file;
+}
+
+void requireNoConflict(const Strategy &said, const Strategy &planned, const std::string &path) {
+  for (const Field &field : strategy::fields())
+    if (field.isGiven(said) && field.isGiven(planned) && field.texts(said) != field.texts(planned))
+      throw Failure(Exit::usage,
+                    concat(optionOf(field, said), " and --plan ", path, ", which was made for ",
+                           join(field.texts(planned)), ": plan again, or leave the option out"));
 }
 
 void takePlanFile(CompileOptions &options) {
@@ -45,20 +58,14 @@ void takePlanFile(CompileOptions &options) {
     throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
                                              "the two out, or change the file"));
   // What the command line says besides has to be what was planned for.
-  auto refuse = [&](std::string_view option, const std::string &said, const std::string &planned) {
-    throw Failure(Exit::usage, concat("--", option, " ", said, " and --plan ", options.plan,
-                                      ", which was made for ", planned,
-                                      ": plan again, or leave the option out"));
-  };
   if (!file.target.empty()) {
     if (options.target.isGiven() && *options.target != file.target)
-      refuse("target", *options.target, file.target);
+      throw Failure(Exit::usage, concat("--target ", *options.target, " and --plan ", options.plan,
+                                        ", which was made for ", file.target,
+                                        ": plan again, or leave the option out"));
     options.target = file.target;
   }
-  for (const Field &field : strategy::fields())
-    if (field.isGiven(options.strategy) && field.isGiven(file.strategy) &&
-        field.texts(options.strategy) != field.texts(file.strategy))
-      refuse(field.name, join(field.texts(options.strategy)), join(field.texts(file.strategy)));
+  requireNoConflict(options.strategy, file.strategy, options.plan);
   strategy::copyGiven(options.strategy, file.strategy);
 }
 

@@ -20,6 +20,9 @@ std::string decidedBeside(const CompileOptions &options);
 /// Reads a plan's file. Throws Failure{Exit::usage} that says where it is wrong.
 planner::PlanFile readPlan(const std::string &path);
 
+/// Throws Failure{Exit::usage} where the command line says otherwise than a plan's file.
+void requireNoConflict(const Strategy &said, const Strategy &planned, const std::string &path);
+
 /// Sets what the file of --plan says, if one is given. Throws Failure{Exit::usage} where the file
 /// is wrong, or an option says otherwise.
 void takePlanFile(CompileOptions &options);

@@ -96,6 +96,16 @@ public:
     precision = nameOf(*asked.precision);
     PipelineOptions pipeline{.target = target, .strategy = asked};
     Allowed counted = allowed;
+    for (Strategy &given : counted.given) {
+      Strategy planned = asked;
+      planned.lossScale = options.strategy.lossScale;
+      strategy::copyGiven(planned, given);
+      planned.memory.reset();
+      planned.lossScale = lossScaleFor(planned, *module, problem);
+      if (!planned.lossScale)
+        throw Failure(Exit::usage, problem);
+      given = std::move(planned);
+    }
     bool live = isatty(STDERR_FILENO);
     counted.tell = [&](int64_t done) {
       if (live)
@@ -238,7 +248,7 @@ Exit sayNothingFits(const Planning &planning) {
                  << bytesText(leastMemory(planning, ranksOf(plan))) << ": "
                  << (text.empty() ? "one device" : text) << "\n"
                  << "  help: more devices, devices with more memory, fewer rows of a step, or "
-                    "--master bf16 may help\n";
+                    "--param-dtype bf16 may help\n";
   }
   size_t said = 0;
   for (const auto &[what, why] : result.reasons)
@@ -270,7 +280,8 @@ planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
   planner::PlanFile file{plan.strategy, planning.options.model,
                          planning.cluster->deviceOf(0).target};
   file.strategy.precision = *plan.strategy.precision; // a file always says it
-  file.strategy.lossScale = planning.options.strategy.lossScale;
+  if (plan.given < 0)
+    file.strategy.lossScale = planning.options.strategy.lossScale; // not what it stands for
   return file;
 }
 
@@ -306,7 +317,7 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
     if (number > listed)
       throw Failure(Exit::usage, concat("--why ", number, ": ", listed, " plans are listed"));
   if (plan.take > listed)
-    throw Failure(Exit::usage, concat("--take ", plan.take, ": ", listed, " plans are listed"));
+    throw Failure(Exit::usage, concat("--choose ", plan.take, ": ", listed, " plans are listed"));
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
@@ -314,11 +325,11 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
       throw Failure(Exit::usage,
                     concat("-o ", plan.output, ": plan ", plan.take, ", ", textOf(taken),
                            ", has stages, which are not compiled for ", target,
-                           " yet: leave pp out of --mesh or --axes, or --take a plan "
+                           " yet: leave pp out of --mesh or --axes, or --choose a plan "
                            "without"));
     if (!facts["plans"][size_t(plan.take - 1)]["fits"])
       llvm::errs() << "warning: " << plan.output << " is a plan that does not fit into "
-                   << cluster.name << "; --take N writes another\n";
+                   << cluster.name << "; --choose N writes another\n";
     writeFile(plan.output,
               planner::planFileText(
                   fileOf(planning, taken),

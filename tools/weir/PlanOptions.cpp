@@ -18,8 +18,8 @@ namespace weir {
 
 /// The fields of a strategy that may be fixed, beside those of precision.
 static constexpr std::string_view searched[] = {
-    "mesh",      "zero",    "schedule", "sequence-parallel", "microbatches",
-    "recompute", "overlap", "low-sums", "low-gradients"};
+    "mesh",      "zero",    "schedule",          "sequence-parallel", "microbatches",
+    "recompute", "overlap", "grad-reduce-dtype", "tp-reduce-dtype"};
 
 void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &plan) {
   app.add_option("--cluster", plan.cluster, "Description of the devices and the links between them")
@@ -31,6 +31,15 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
     return field.group == strategy::Field::Group::precision ||
            std::ranges::count(searched, field.name);
   });
+  auto say = [&](const char *name, const char *value, const char *about) {
+    app.get_option(name)->type_name(value)->description(about)->default_str("");
+  };
+  say("--mesh", "AXIS=N,...", "Use only this mesh, such as dp=2,tp=2 (axes: dp, tp, pp, ep, cp)");
+  say("--zero", "0..3", "Use only this ZeRO stage (default: any)");
+  say("--schedule", "NAME", "Use only this pipeline schedule (default: any)");
+  say("--sequence-parallel", "on|off", "Use only plans with, or without, sequence parallelism");
+  say("--microbatches", "N", "Use only plans with N microbatches");
+  say("--recompute", "PATH", "Recompute these blocks, such as h.*.mlp, where memory is short");
   CLI::Option *plans =
       app.add_option("--plan", plan.plans, "Compare these plans instead of searching")
           ->group("Search")
@@ -53,7 +62,7 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->transform(integerWithin(1, 1000))
       ->capture_default_str()
       ->excludes(plans);
-  app.add_option("--lower", plan.lowered,
+  app.add_option("--exact", plan.lowered,
                  "Number of plans to compile for exact figures (default: 32)")
       ->group("Search")
       ->type_name("N")
@@ -67,7 +76,7 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       writesFile(app.add_option("-o", plan.output, "Write the best plan, for weir compile --plan")
                      ->group("Output"),
                  ".toml");
-  app.add_option("--take", plan.take, "Write this plan instead of the best one")
+  app.add_option("--choose", plan.take, "Write this plan instead of the best one")
       ->group("Output")
       ->type_name("N")
       ->transform(integerWithin(1, 1000))
@@ -104,7 +113,8 @@ void checkPlanOptions(const CompileOptions &options, const PlanModelOptions &pla
   // Rules that ask for an axis are for the mesh, which is searched for.
   if (strategy.hasMesh())
     checkStrategy(options);
-  else if (std::string wrong = strategy::brokenRule(strategy, "low-is-low", contextOf(options));
+  else if (std::string wrong =
+               strategy::brokenRule(strategy, "reduce-dtypes-are-of-precision", contextOf(options));
            !wrong.empty())
     throw Failure(Exit::usage, wrong);
   const std::string given = strategy.hasMesh() ? "--mesh" : decidedBeside(options);

@@ -1,4 +1,4 @@
-//===- PrecisionOptions.h - --precision, --master and --loss-scale --------===//
+//===- PrecisionOptions.h - --precision, --param-dtype and --loss-scale --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -84,6 +84,23 @@ CLI::Option *addSwitch(CLI::App &app, const Field &field, CompileOptions &option
       optionHelp(field));
 }
 
+/// Words that may be given one by one, and are one value.
+CLI::Option *addWords(CLI::App &app, const Field &field, CompileOptions &options,
+                      bool CompileOptions::*chooses) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          optionNamed(field),
+          [&field, &options, chooses](const std::vector<std::string> &texts) {
+            const std::string text = join(texts, ",");
+            if (!(options.*chooses = isAutomatic(field, text)))
+              set(field, options, text);
+          },
+          optionHelp(field))
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 /// `choose` is told where the value is to be chosen, unless null.
 CLI::Option *addValue(CLI::App &app, const Field &field, CompileOptions &options,
                       bool CompileOptions::*chooses) {
@@ -127,10 +144,10 @@ CLI::Option *add(CLI::App &app, const Field &field, CompileOptions &options) {
     return addList(app, field, options);
   if (field.value.empty())
     return addSwitch(app, field, options);
+  if (field.name == "offload")
+    return addWords(app, field, options, &CompileOptions::choosesOffload);
   return addValue(app, field, options,
-                  field.name == "microbatches" ? &CompileOptions::choosesMicrobatches
-                  : field.name == "offload"    ? &CompileOptions::choosesOffload
-                                               : nullptr);
+                  field.name == "microbatches" ? &CompileOptions::choosesMicrobatches : nullptr);
 }
 
 } // namespace
@@ -158,8 +175,10 @@ strategy::Context contextOf(const CompileOptions &options) {
 }
 
 void checkStrategy(const CompileOptions &options, const std::string &file) {
-  if (std::string wrong = strategy::brokenRule(options.strategy, contextOf(options));
-      !wrong.empty())
+  strategy::Context context = contextOf(options);
+  // A planner chose the mesh: what is said besides is for meshes that have a use for it.
+  context.choseMesh |= !file.empty() || !options.plan.empty();
+  if (std::string wrong = strategy::brokenRule(options.strategy, context); !wrong.empty())
     throw Failure(Exit::usage, file.empty() ? wrong : concat("--plan ", file, ": ", wrong));
 }
 

@@ -193,9 +193,9 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << "\n";
     return Exit::usage;
   }
-  if (const char *rounded = *strategy.lowSums        ? "--low-sums"
-                            : *strategy.lowGradients ? "--low-gradients"
-                                                     : nullptr;
+  if (const char *rounded = isLow(*strategy.tpReduceType)     ? "--tp-reduce-dtype"
+                            : isLow(*strategy.gradReduceType) ? "--grad-reduce-dtype"
+                                                              : nullptr;
       rounded && (*strategy.deterministic || strategy.hasMesh())) {
     llvm::errs() << "error: " << rounded
                  << " has ranks round their parts of a sum, and weir verify compares them with one "

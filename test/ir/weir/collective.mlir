@@ -1,6 +1,6 @@
 // RUN: weir-opt %s | weir-opt | FileCheck %s
 
-module attributes {weir.mesh = "dp=2,tp=3"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2, tp = 3>} {
   // CHECK-LABEL: func @collectives
   func.func @collectives(%x: tensor<2x5xf32>) -> tensor<4x5xf32> {
     // CHECK: weir.all_gather %{{.*}} over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>

@@ -61,7 +61,7 @@ func.func @chain(%x: tensor<512x64xf32>, %w: tensor<64x64xf32>) -> (tensor<512x6
 // -----
 
 // What ranks are sent begins as soon as it is made: it waits for no other.
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   // CHECK-LABEL: func @sent
   // CHECK-NOT: copies
   // CHECK: return

@@ -4,7 +4,7 @@
 //
 // RUN: weir-opt %s --weir-fuse | FileCheck %s
 
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @p : tensor<6x16xf32>
 
   // CHECK-LABEL: func.func @sent_ahead

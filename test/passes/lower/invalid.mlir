@@ -28,7 +28,7 @@ func.func @unnamed_output(%x: tensor<4xf32> {weir.input = "x"}) -> (tensor<4xf32
 
 // -----
 
-// expected-error@+1 {{cannot be planned: its result 0 has no weir.output, or no weir.part of an output}}
+// expected-error@+1 {{weir.part = "input": expected scalar, sum, count or tensor}}
 func.func @output_that_is_an_input(%x: tensor<4xf32> {weir.input = "x"}) -> (tensor<4xf32> {weir.output = "y", weir.part = "input"}) {
   return %x : tensor<4xf32>
 }

@@ -159,7 +159,7 @@ module {
 // -----
 
 // What is packed is copied: rows of several in one loop, and what is one row of each one by one.
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   // CHECK: plan.entry @step
   func.func @step(%x: tensor<2x3xf32> {weir.input = "x"}, %y: tensor<2x5xf32> {weir.input = "y"})
       -> (tensor<6xf32> {weir.output = "a", weir.part = "tensor"}, tensor<10xf32> {weir.output = "b", weir.part = "tensor"}) {
@@ -191,7 +191,7 @@ module attributes {weir.mesh = "dp=2"} {
 // -----
 
 // The new value of a variable is unpacked to where the old one is, unless that is read later.
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   weir.variable parameter @v : tensor<3x1xf32>
   weir.variable parameter @w : tensor<3x1xf32>
   // CHECK: plan.entry @step

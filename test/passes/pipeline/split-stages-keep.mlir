@@ -3,7 +3,7 @@
 // What follows element by element from what is narrower is computed again: of the product its
 // narrow numbers are kept, and not their tanh. What a product reads of it is in memory anyway.
 #gradient = loc("the gradient"("m.weir":1:1))
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
   // CHECK-LABEL: func @narrow
   func.func @narrow(%x: tensor<128x64xf32>) -> tensor<64x64xf32> {
@@ -41,7 +41,7 @@ module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
 
 // A truth value takes a byte, and drawing it again sixty operations: it is kept where it was drawn.
 #gradient = loc("the gradient"("m.weir":1:1))
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
   // CHECK-LABEL: func @drawn
   func.func @drawn(%x: tensor<128x64xf32>, %n: tensor<i32>) -> tensor<64x64xf32> {
@@ -76,7 +76,7 @@ module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
 
 // A sum that is added to behind a product is in memory until then: kept, and not what it is of.
 #gradient = loc("the gradient"("m.weir":1:1))
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
   // CHECK-LABEL: func @sums
   func.func @sums(%x: tensor<128x64xf32>) -> tensor<64x64xf32> {
@@ -111,7 +111,7 @@ module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
 
 // What is the same for all microbatches is made again for each, of nothing.
 #gradient = loc("the gradient"("m.weir":1:1))
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
   // CHECK-LABEL: func @constant_mask
   func.func @constant_mask(%x: tensor<128x64xf32>) -> tensor<64x64xf32> {

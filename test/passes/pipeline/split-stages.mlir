@@ -1,10 +1,10 @@
 // RUN: weir-opt --weir-strategy="schedule=1f1b" --weir-split-stages --split-input-file %s | FileCheck %s
 
 // Rank 0 of two stages: it sends what the other reads, and has no part of the other's parameter.
-module attributes {weir.mesh = "pp=2", weir.rank = 0 : i64} {
-  // CHECK: weir.variable parameter @w0 {weir.layout = "8 on pp=0"} : tensor<8xf32>
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 0 : i64} {
+  // CHECK: weir.variable parameter @w0 {weir.sharding = #weir.sharding<[8] on pp = 0>} : tensor<8xf32>
   weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<8xf32>
-  // CHECK: weir.variable parameter @w1 {weir.layout = "8 on pp=1"} : tensor<8xf32>
+  // CHECK: weir.variable parameter @w1 {weir.sharding = #weir.sharding<[8] on pp = 1>} : tensor<8xf32>
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<8xf32>
   // CHECK-LABEL: func @step
   func.func @step(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -28,7 +28,7 @@ module attributes {weir.mesh = "pp=2", weir.rank = 0 : i64} {
 // -----
 
 // Gradients are a section of their own; what they read of the forward computation is kept.
-module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
   // CHECK-LABEL: func @sections
   func.func @sections(%x: tensor<8xf32>) -> tensor<4xf32> {

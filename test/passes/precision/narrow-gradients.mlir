@@ -1,9 +1,9 @@
-// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16" --weir-narrow-gradients %s | FileCheck %s
-// RUN: weir-opt --weir-strategy="low-gradients=on precision=f16" --weir-narrow-gradients %s | FileCheck %s --check-prefix=HALF
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16" --weir-narrow-gradients %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=f16" --weir-narrow-gradients %s | FileCheck %s --check-prefix=HALF
 // RUN: weir-opt --weir-narrow-gradients %s | FileCheck %s --check-prefix=F32
-// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts %s | FileCheck %s --check-prefix=CUTS
-// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=RANK
-// RUN: weir-opt --weir-strategy="low-gradients=on precision=bf16 mesh=dp=2" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=WHOLE
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts %s | FileCheck %s --check-prefix=CUTS
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2 zero=1" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=RANK
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2" --weir-narrow-gradients --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=WHOLE
 
 // F32-NOT: weir.cast
 
@@ -26,7 +26,7 @@ weir.variable optimizer @"sgd.m/w" : tensor<4x6xf32>
 // Ranks have not added up what is rounded, however the optimizer's part is cut.
 // CUTS-LABEL: func @step
 // CUTS: weir.cast %{{.*}} {weir.parts} : tensor<4x6xf32>
-// CUTS-NEXT: weir.cast %{{.*}} {weir.cuts = "4@dp 6"} : tensor<4x6xbf16>
+// CUTS-NEXT: weir.cast %{{.*}} {weir.factor_sharding = #weir.sharding<[4@dp, 6]>} : tensor<4x6xbf16>
 
 // They exchange what is narrow, once, and each widens its part of the sum; without the optimizer's parts, all of it.
 // RANK-LABEL: func @step

@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-strategy="master=bf16" --weir-narrow-masters %s | FileCheck %s
-// RUN: weir-opt --weir-strategy="master=bf16" --weir-narrow-masters --weir-narrow-masters %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-narrow-masters %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-narrow-masters --weir-narrow-masters %s | FileCheck %s
 // RUN: weir-opt --weir-narrow-masters %s | FileCheck %s --check-prefix=F32
 
 

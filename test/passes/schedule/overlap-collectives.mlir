@@ -7,7 +7,7 @@
 // Without its event either side is a fault that is named.
 // NOT-AWAITED: entry 'step': {{.*}}nothing puts the two in order
 // NOT-BEGUN: entry 'step': {{.*}}queue used before it waits for queue 0
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   // CHECK-LABEL: plan.entry @step
   plan.entry @step {
     %x = plan.alloc 65536 "x" : !plan.buffer<scratch>

@@ -2,7 +2,7 @@
 // RUN: weir-opt --split-input-file --weir-strategy="link=1GB/s,1us" --weir-overlap-collectives --weir-assign-offsets --weir-verify-planned %s | FileCheck %s --check-prefix=PLACES
 
 // In a loop what begins in a round is waited for in that round, and its memory is another's from there on.
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   plan.variable parameter @w : tensor<1024xf32>
   plan.entry @step {
     %x = plan.alloc 131072 "x" : !plan.buffer<scratch>
@@ -39,7 +39,7 @@ module attributes {weir.mesh = "dp=2"} {
 // What is made of a batch ahead of the loop is not there whenever one likes, as a variable is: what waits for nothing goes on beside what is
 // exchanged of it.
 // CHECK: plan.alloc {{.*}}"made"
-module attributes {weir.mesh = "dp=2"} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   plan.entry @step {
     %x = plan.alloc 131072 "x" : !plan.buffer<scratch>
     plan.port input "x" %x : tensor<32768xf32> in !plan.buffer<scratch>

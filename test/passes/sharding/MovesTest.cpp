@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
+#include "ir/weir/Sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,6 +22,12 @@ using sharding::Step;
 
 namespace {
 
+std::string printedAttr(mlir::Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
 /// Programs whose ops are cut so, one after the other, and what comes of the numbers from 0 on.
 struct Cut {
   Cut(const std::string &mesh, const std::string &type, const std::vector<std::string> &cuts)
@@ -31,11 +38,14 @@ struct Cut {
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
-    std::string text = "module attributes {weir.mesh = \"" + mesh +
-                       "\"} {\nfunc.func @f(%0: " + type + ") -> " + type + " {\n";
+    std::string text =
+        "module attributes {weir.mesh = " + printedAttr(MeshAttr::get(&context, this->mesh)) +
+        "} {\nfunc.func @f(%0: " + type + ") -> " + type + " {\n";
     for (size_t i = 0; i < cuts.size(); ++i)
       text += "%" + std::to_string(i + 1) + " = weir.neg %" + std::to_string(i) +
-              " {weir.cuts = \"" + cuts[i] + "\"} : " + type + "\n";
+              " {weir.factor_sharding = " +
+              printedAttr(shardingAttr(&context, *Layout::parse(cuts[i], this->mesh), this->mesh)) +
+              "} : " + type + "\n";
     text += "return %" + std::to_string(cuts.size()) + " : " + type + "\n}\n}\n";
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     for (int64_t rank = 0; module && rank < this->mesh.ranks(); ++rank) {

@@ -4,7 +4,7 @@ weir.variable parameter @w : tensor<3x5xf32>
 
 // Each rank multiplies its rows; the gradient is added up where something is not linear in it.
 // CHECK-LABEL: func @step
-// CHECK-SAME: (%[[X:.*]]: tensor<2x5xf32> {weir.layout = "4@dp 5"}) -> tensor<4x3xf32>
+// CHECK-SAME: (%[[X:.*]]: tensor<2x5xf32> {weir.sharding = #weir.sharding<[4@dp, 5]>}) -> tensor<4x3xf32>
 func.func @step(%x: tensor<4x5xf32>) -> tensor<4x3xf32> {
   // CHECK: %[[W:.*]] = weir.read @w : tensor<3x5xf32>
   %w = weir.read @w : tensor<3x5xf32>

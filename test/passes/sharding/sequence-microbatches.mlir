@@ -19,7 +19,7 @@ func.func @step(%x: tensor<6x64x8xf32>) -> (tensor<f32> {weir.output = "loss", w
     %out = weir.matmul %hidden, %down : tensor<192x16xf32>, tensor<16x8xf32> -> tensor<192x8xf32>
     %y = weir.split_dim %out {dimension = 0 : i64, sizes = array<i64: 3, 64>} : tensor<192x8xf32> -> tensor<3x64x8xf32>
     %s = weir.broadcast %scale {dimensions = array<i64: 2>} : tensor<8xf32> -> tensor<3x64x8xf32>
-    // CHECK: weir.mul {{.*}}weir.cuts = "3 64@tp 8"
+    // CHECK: weir.mul {{.*}}weir.factor_sharding = #weir.sharding<[3, 64@tp, 8]>
     %scaled = weir.mul %y, %s : tensor<3x64x8xf32>
     %bent = weir.tanh %scaled : tensor<3x64x8xf32>
     %sum = weir.reduce sum %bent {axes = array<i64: 0, 1, 2>} : tensor<3x64x8xf32> -> tensor<f32>

@@ -5,26 +5,26 @@
 // RUN: weir-opt --weir-strategy="mesh=cp=2,tp=2" --weir-propagate-layouts %S/Inputs/attend.mlir | FileCheck %s --check-prefix=HEADS
 
 // What is computed for each position is cut along them, and attention by heads. Parameters are whole.
-// CHECK: module attributes {weir.mesh = "cp=2"
+// CHECK: module attributes {weir.mesh = #weir.mesh<cp = 2>
 // CHECK-SAME: "w", true, 1, "8 8", ""]
 module {
 weir.variable parameter @w : tensor<8x8xf32>
 
 // CHECK-LABEL: func @step
-// CHECK-NOT: weir.layout
+// CHECK-NOT: weir.sharding
 func.func @step(%x: tensor<3x6x8xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
   %w = weir.read @w : tensor<8x8xf32>
-  // CHECK: weir.merge_dims {{.*}}weir.cuts = "3 6@cp 8"
+  // CHECK: weir.merge_dims {{.*}}weir.factor_sharding = #weir.sharding<[3, 6@cp, 8]>
   %rows = weir.merge_dims %x {first = 0 : i64, count = 2 : i64} : tensor<3x6x8xf32> -> tensor<18x8xf32>
-  // CHECK: weir.matmul {{.*}}weir.cuts = "3*6@cp 8 8"
+  // CHECK: weir.matmul {{.*}}weir.factor_sharding = #weir.sharding<[3*6@cp, 8, 8]>
   %q = weir.matmul %rows, %w : tensor<18x8xf32>, tensor<8x8xf32> -> tensor<18x8xf32>
   %split = weir.split_dim %q {dimension = 0 : i64, sizes = array<i64: 3, 6>} : tensor<18x8xf32> -> tensor<3x6x8xf32>
   %each = weir.split_dim %split {dimension = 2 : i64, sizes = array<i64: 2, 4>} : tensor<3x6x8xf32> -> tensor<3x6x2x4xf32>
-  // CHECK: weir.transpose {{.*}}weir.cuts = "3 6@cp 2 4"
+  // CHECK: weir.transpose {{.*}}weir.factor_sharding = #weir.sharding<[3, 6@cp, 2, 4]>
   %heads = weir.transpose %each {permutation = array<i64: 0, 2, 1, 3>} : tensor<3x6x2x4xf32> -> tensor<3x2x6x4xf32>
-  // CHECK: weir.attend {{.*}}weir.cuts = "3 2@cp 6 4 6"
+  // CHECK: weir.attend {{.*}}weir.factor_sharding = #weir.sharding<[3, 2@cp, 6, 4, 6]>
   %y, %sum = weir.attend %heads, %heads, %heads {causal, scale = 0.5 : f64} : tensor<3x2x6x4xf32>, tensor<3x2x6x4xf32> -> tensor<3x2x6xf32>
-  // CHECK: weir.tanh {{.*}}weir.cuts = "3 2 6@cp 4"
+  // CHECK: weir.tanh {{.*}}weir.factor_sharding = #weir.sharding<[3, 2, 6@cp, 4]>
   %t = weir.tanh %y : tensor<3x2x6x4xf32>
   %loss = weir.reduce sum %t {axes = array<i64: 0, 1, 2, 3>} : tensor<3x2x6x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
@@ -33,9 +33,9 @@ func.func @step(%x: tensor<3x6x8xf32>) -> (tensor<f32> {weir.output = "loss", we
 
 // Stripes of queries, and all keys: two pairs of stripes are computed, which are one where the rank's comes first.
 // So it is where tp takes the heads there are.
-// HEADS: weir.attend {{.*}}weir.cuts = "3 2@tp 3*2@cp 4 6"
-// GATHER: weir.attend {{.*}}weir.cuts = "3 2 3*2@cp 4 6"
-// GATHER: weir.tanh {{.*}}weir.cuts = "3 2 3*2@cp 4"
+// HEADS: weir.attend {{.*}}weir.factor_sharding = #weir.sharding<[3, 2@tp, 3*2@cp, 4, 6]>
+// GATHER: weir.attend {{.*}}weir.factor_sharding = #weir.sharding<[3, 2, 3*2@cp, 4, 6]>
+// GATHER: weir.tanh {{.*}}weir.factor_sharding = #weir.sharding<[3, 2, 3*2@cp, 4]>
 // STRIPES: weir.variable run @"run/begin/2@cp" : tensor<i32>
 // STRIPES: weir.all_gather {{.*}} over "cp" rows [1, 1]
 // STRIPES-COUNT-2: weir.attend {{.*}}causal{{.*}} : tensor<3x2x3x4xf32>, tensor<3x2x3x4xf32> -> tensor<3x2x3xf32>

@@ -24,7 +24,7 @@ func.func @argument(%x: tensor<4294967296xf32>) {
 
 // -----
 
-module attributes {weir.mesh = "dp=2", weir.rank = 0 : i64} {
+module attributes {weir.mesh = #weir.mesh<dp = 2>, weir.rank = 0 : i64} {
   func.func @of_a_rank(%x: tensor<f32>) {
     // expected-error @below {{a tensor of 2147483648 elements, one rank's, is too large for a device}}
     %0 = weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<2147483648xf32>

@@ -177,9 +177,10 @@ TEST_F(WeightsTest, HalfAndDoubleAreConverted) {
   std::memcpy(bits, stored(0).data(), sizeof bits);
   EXPECT_EQ(bits[0], 0x3F80);
   EXPECT_EQ(bits[1], 0xBF80);
-  EXPECT_TRUE(says(weights.rounded(variables),
-                   {"1 tensor is of f16 there, and rounded to bf16, as --master bf16 keeps them",
-                    "1 tensor is of f64 there, and rounded to f32"}));
+  EXPECT_TRUE(
+      says(weights.rounded(variables),
+           {"1 tensor is of f16 there, and rounded to bf16, as --param-dtype bf16 keeps them",
+            "1 tensor is of f64 there, and rounded to f32"}));
   half.assign(4, 1);
   w.dtype = "I16";
   Weights whole = of({w, b});

@@ -174,7 +174,8 @@ TEST_P(ProcessesOver, Agree) {
     for (size_t rank = 0; rank < 4; ++rank)
       texts.emplace_back(70000 * rank, char('a' + rank));
     EXPECT_EQ(textsFromAll(group, "texts", texts[size_t(group.rank())]), texts);
-    requireSameGiven(group, "the beginning", {{"--every", "3", ""}, {"--init", "4", "a"}});
+    requireSameGiven(group, "the beginning",
+                     {{"--checkpoint-every", "3", ""}, {"--init", "4", "a"}});
     requireSame(group, "the beginning", "number", 3);
   });
   EXPECT_EQ(failures, none);

@@ -133,7 +133,7 @@ TEST_F(SameRun, WhatDiffersIsRefusedAndMayBeAllowed) {
       {{"master"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.master = artifact::DType::bf16; },
-       {"it was --master f32, now it is --master bf16"}},
+       {"it was --param-dtype f32, now it is --param-dtype bf16"}},
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },

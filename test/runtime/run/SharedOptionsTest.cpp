@@ -61,7 +61,9 @@ TEST(SharedOptions, OwnOptionsMayDiffer) {
 }
 
 TEST(SharedOptions, ADefaultIsAValue) {
-  EXPECT_EQ(told("--checkpoint a --every 500 --keep 3 --nan abort --seed 1", "--checkpoint a"), "");
+  EXPECT_EQ(told("--checkpoint a --checkpoint-every 500 --keep-checkpoints 3 --nan abort --seed 1",
+                 "--checkpoint a"),
+            "");
 }
 
 TEST(SharedOptions, EachDifferenceIsNamedWithBothValues) {
@@ -83,8 +85,10 @@ TEST(SharedOptions, EachDifferenceIsNamedWithBothValues) {
       {"--nan-limit 7", "", "--nan-limit: 7 on rank 0, 20 on rank 1"},
       {"--device null", "", "--device: null on rank 0, what the artifact is for on rank 1"},
       {"--checkpoint a", "", "--checkpoint: given on rank 0, not given on rank 1"},
-      {"--checkpoint a --every 9", "--checkpoint a", "--every: 9 on rank 0, 500 on rank 1"},
-      {"--checkpoint a", "--checkpoint a --keep 1", "--keep: 3 on rank 0, 1 on rank 1"},
+      {"--checkpoint a --checkpoint-every 9", "--checkpoint a",
+       "--checkpoint-every: 9 on rank 0, 500 on rank 1"},
+      {"--checkpoint a", "--checkpoint a --keep-checkpoints 1",
+       "--keep-checkpoints: 3 on rank 0, 1 on rank 1"},
       {"--checkpoint a --async-checkpoint", "--checkpoint a",
        "--async-checkpoint: given on rank 0, not given on rank 1"},
       {"--checkpoint a --resume", "--checkpoint a",

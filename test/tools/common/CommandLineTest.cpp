@@ -165,12 +165,12 @@ TEST_F(CommandLine, NumbersAreDecimal) {
   std::optional<int64_t> limit;
   double part = 0;
   train->add_option("--seed", seed)->transform(integerWithin(-2, INT64_MAX));
-  train->add_option("--every", every)->transform(integerWithin(1, 500));
+  train->add_option("--checkpoint-every", every)->transform(integerWithin(1, 500));
   train->add_option("--limit", limit)->transform(integerWithin(1, 9));
   train->add_option("--part", part)->check(within(0.0, 1.0, "a part"));
-  EXPECT_FALSE(
-      parse({"train", "m", "--seed", "010", "--every", "0500", "--limit", "08", "--part", "00.125"})
-          .first);
+  EXPECT_FALSE(parse({"train", "m", "--seed", "010", "--checkpoint-every", "0500", "--limit", "08",
+                      "--part", "00.125"})
+                   .first);
   EXPECT_EQ(seed, 10);
   EXPECT_EQ(every, 500);
   EXPECT_EQ(limit, 8);
@@ -180,11 +180,11 @@ TEST_F(CommandLine, NumbersAreDecimal) {
   EXPECT_FALSE(parse({"train", "m", "--seed", "9223372036854775807"}).first);
   EXPECT_EQ(seed, INT64_MAX);
   for (std::string bad : {"0", "0x10", "0b1", "1e2", "5.0", "5 ", "-18446744073709551617"})
-    refused({"train", "m", ("--every=" + bad).c_str()},
-            "--every: expected a whole number of 1 or more, found '" + bad + "'");
+    refused({"train", "m", ("--checkpoint-every=" + bad).c_str()},
+            "--checkpoint-every: expected a whole number of 1 or more, found '" + bad + "'");
   for (std::string bad : {"501", "18446744073709551617"})
-    refused({"train", "m", "--every", bad.c_str()},
-            "--every: expected a whole number of at most 500, found '" + bad + "'");
+    refused({"train", "m", "--checkpoint-every", bad.c_str()},
+            "--checkpoint-every: expected a whole number of at most 500, found '" + bad + "'");
   for (std::string bad : {"nan", "-0.1", "1.1", "0x1p-2", "1e999", "0.5x"})
     refused({"train", "m", ("--part=" + bad).c_str()},
             "--part: expected a part, found '" + bad + "'");

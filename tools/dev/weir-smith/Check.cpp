@@ -67,7 +67,7 @@ Element masterOf(ModuleOp module) {
 Checker::Checker(ModuleOp module, const CheckOptions &options)
     : module(module), options(options),
       pipeline{.target = makeTarget(options.code.target),
-               .strategy = {.precision = precisionOf(module), .master = masterOf(module)}},
+               .strategy = {.precision = precisionOf(module), .paramType = masterOf(module)}},
       planned(pipeline), variables(drawVariables(module)),
       handler(module.getContext(), [this](Diagnostic &diagnostic) {
         llvm::raw_string_ostream stream(diagnostics);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Stages.h"
