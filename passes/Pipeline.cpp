@@ -251,8 +251,7 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
   return success();
 }
 
-/// Passes read the strategy from the module, and so does whoever writes the artifact.
-static void attachStrategy(ModuleOp module, const Strategy &strategy) {
+void attachStrategy(ModuleOp module, const Strategy &strategy) {
   setStrategy(module, strategy);
   if (*strategy.precision != Precision::f32)
     setPrecision(module, *strategy.precision);

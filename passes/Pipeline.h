@@ -75,6 +75,11 @@ llvm::ArrayRef<Phase> phasesOnTensors();
 /// Below so many bytes a transfer costs more than they are worth.
 constexpr int64_t smallestOffloaded = 1024;
 
+/// Sets the strategy of a module, where passes read it, and what follows from it for whoever writes
+/// the artifact. Whatever runs passes of the pipeline does it first, as runPhases() and runPass()
+/// do.
+void attachStrategy(mlir::ModuleOp module, const Strategy &strategy);
+
 /// Runs the phases up to the one named `last`, from the one named `first` on, or from the start.
 /// What that leaves is verified.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &options,

@@ -97,6 +97,7 @@ BEFORE = {
     "docs/internals/verification.md": "before_verification",
     "docs/guides/from-pytorch.md": "before_from_pytorch",
     "docs/guides/sweep.md": "before_sweep",
+    "docs/guides/write-a-layer.md": "before_write_a_layer",
     "docs/tutorial.md": "before_tutorial",
 }
 
@@ -193,6 +194,9 @@ class Docs(weirtest.Test):
 
     def before_sweep(self):
         self.write("bigram.weir", block("docs/guides/sweep.md", "config"))
+
+    def before_write_a_layer(self):
+        self.write("classifier.weir", block("docs/guides/write-a-layer.md", "config"))
 
     def before_checkpoints(self):
         self.shell("tools/get-data input.txt")

@@ -290,6 +290,7 @@ bool Checker::findTruth() {
 }
 
 bool Checker::apply(const PipelinePass &pass, ModuleOp to, const PipelineOptions &with) {
+  attachStrategy(to, with.strategy);
   PassManager manager(module.getContext());
   pass.add(manager, with);
   if (failed(manager.run(to)))
