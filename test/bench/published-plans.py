@@ -124,9 +124,9 @@ def plan(row, folder, extra=()):
         command += ["--schedule", f"interleaved:{row.interleave}" if row.interleave > 1 else "1f1b"]
     if row.tp > 1:
         command += ["--sequence-parallel", "on" if row.sequence_parallel else "off"]
-        command += ["--tp-reduce-dtype", "bf16"]  # all of them add up in f16
+        command += ["--tp-reduce-dtype", "f16"]  # all of them add up in f16
     if row.low_gradients:
-        command += ["--grad-reduce-dtype", "bf16"]
+        command += ["--grad-reduce-dtype", "f16"]
     if not row.overlaps:
         command += ["--no-overlap"]
     if row.recompute == "selective":
