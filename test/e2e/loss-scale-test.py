@@ -175,7 +175,7 @@ class LossScale(weirtest.Test):
     def test_what_can_not_be_a_scale_is_told_of(self):
         for command in ("compile", "verify"):
             for scale in ("1000", "0", "dynamic:3", "33554432", "often"):
-                self.fails(2, f"--loss-scale {scale}: expected none, dynamic, dynamic:N or N, where N is a power of two up to 16777216", "weir", command, GPT, "--precision", "f16", "--loss-scale", scale)
+                self.fails(2, f"--loss-scale: expected none, dynamic, dynamic:N or N, where N is a power of two up to 16777216, but found {scale}", "weir", command, GPT, "--precision", "f16", "--loss-scale", scale)
             for precision in ("f32", "bf16"):
                 self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; leave the option out, or give --precision f16", "weir", command, GPT, "--precision", precision, "--loss-scale", "8")
 

@@ -206,8 +206,8 @@ train {
 
     def test_unknown_masters_are_told_of(self):
         artifact = self.folder / "low.weirx"
-        self.fails(2, r"--param-dtype f16: expected f32 or bf16", "weir", "compile", GPT, "--param-dtype", "f16", "-o", artifact)
-        self.fails(2, r"--param-dtype f16: expected f32 or bf16", "weir", "verify", GPT, "--param-dtype", "f16")
+        self.fails(2, r"--param-dtype: expected f32 or bf16, but found f16", "weir", "compile", GPT, "--param-dtype", "f16", "-o", artifact)
+        self.fails(2, r"--param-dtype: expected f32 or bf16, but found f16", "weir", "verify", GPT, "--param-dtype", "f16")
 
     def test_verify_takes_the_rounded_program_for_what_is_true(self):
         sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]

@@ -330,7 +330,7 @@ train {
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, "xp is no axis that anything is cut over: expected dp, for rows of batches, tp, for matrices, ep, for experts, cp, for positions of sequences, or pp, for stages",
+        self.fails(2, r"xp is no axis of a mesh: expected dp \(data parallel\), tp \(tensor parallel\), pp \(pipeline parallel\), ep \(expert parallel\) or cp \(context parallel\)",
                    "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         # No more than that is said: nothing of the compiler's own.
         self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 cuts experts, and this model has none: [^\n]*; for rows alone, use dp\n$", "weir",

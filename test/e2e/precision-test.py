@@ -193,8 +193,8 @@ train {
 
     def test_an_unknown_precision_is_told_of(self):
         artifact = self.folder / "low.weirx"
-        self.fails(2, r"--precision bf15: expected f32, bf16, f16, f8, f8_block or tf32", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
-        self.fails(2, r"--precision bf15: expected f32, bf16, f16, f8, f8_block or tf32", "weir", "verify", MODEL, "--precision", "bf15")
+        self.fails(2, r"--precision: expected f32, bf16, f16, f8, f8_block or tf32, but found bf15", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
+        self.fails(2, r"--precision: expected f32, bf16, f16, f8, f8_block or tf32, but found bf15", "weir", "verify", MODEL, "--precision", "bf15")
 
     def test_verify_takes_the_program_in_low_precision_for_what_is_true(self):
         sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]

@@ -23,7 +23,7 @@ namespace {
 
 const char *const plan = R"(
 module attributes {weir.mesh = #weir.mesh<dp = 3>} {
-  plan.variable parameter @w at 0 {layout = "5@dp 4"} : tensor<2x4xf32>
+  plan.variable parameter @w at 0 {sharding = #weir.sharding<[5@dp, 4]>} : tensor<2x4xf32>
   plan.entry @step {
     %r = plan.alloc 64 "round" : !plan.buffer<scratch>
     %a = plan.alloc 64 "a" : !plan.buffer<scratch>
