@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each type here has strategy::valueOf(text, value), which sets `value` to what the text names and
-// returns
-// "", or returns what is wrong with the text; and textOf(value), which valueOf() takes.
+// Each type here has two functions. strategy::valueOf(text, value) sets `value` to what the text
+// names and returns "", or returns what is wrong with the text. textOf(value) returns a text that
+// valueOf() takes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,9 +16,9 @@ namespace weir {
 
 /// Calls `body`: at once where this process is alone, with `options`; else once all processes of
 /// the launch have met, with options that name their group. Rank 0 alone reports then, and what one
-/// fails with ends all. `meshes` are what the programs are for, "" one device. Throws Failure:
-/// Exit::usage where the launch is not of the ranks of one of them, and what `body` throws, with
-/// the rank before it.
+/// fails with ends all. `meshes` are what the programs are for; one without axes is a single
+/// device. Throws Failure: Exit::usage where the launch is not of the ranks of one of them, and
+/// what `body` throws, with the rank before it.
 Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
                  const std::function<Exit(const RunOptions &)> &body);
 
