@@ -148,6 +148,11 @@ def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {
   }];
 }
 
+def MergeEqual : Pass<"weir-merge-equal", "::mlir::ModuleOp"> {
+  let summary = "merges equal ops and equal kernels, whatever their phases, and removes dead ones";
+  let description = "Common subexpression elimination. Of equal ones the first stays, in its own phase (weir.phase).";
+}
+
 def CountFlops : Pass<"weir-count-flops", "::mlir::ModuleOp"> {
   let summary = "counts what the mathematics of each entry takes";
   let description = [{

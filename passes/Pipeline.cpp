@@ -17,7 +17,6 @@
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Strategy.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
 #include <map>
@@ -149,7 +148,7 @@ static constexpr PipelinePass fusePasses[] = {
        pm.addPass(createFuse(options.target));
      }},
     // What fusion computes again in a kernel may be there twice.
-    {"merge-in-kernels", true, onModule<createCSEPass>},
+    {"merge-in-kernels", true, onModule<createMergeEqual>},
     // Behind all that merges equal ops: what is fetched twice is in memory once at a time.
     {"offload", false, onModule<createOffload>},
     // Behind all that changes the inside of kernels: copies are alike.

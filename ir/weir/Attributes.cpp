@@ -15,6 +15,7 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
@@ -41,6 +42,11 @@ bool isDictionary(Attribute attribute) { return isa<DictionaryAttr>(attribute); 
 bool isMesh(Attribute attribute) { return isa<MeshAttr>(attribute); }
 bool isSharding(Attribute attribute) { return isa<ShardingAttr>(attribute); }
 bool isStrategy(Attribute attribute) { return isa<StrategyAttr>(attribute); }
+bool isPhase(Attribute attribute) { return isa<PhaseAttr>(attribute); }
+bool isPhases(Attribute attribute) {
+  auto array = dyn_cast<ArrayAttr>(attribute);
+  return array && llvm::all_of(array, isPhase);
+}
 bool isIntegers(Attribute attribute) { return isa<DenseI64ArrayAttr>(attribute); }
 bool isInteger(Attribute attribute) { return isa<IntegerAttr>(attribute); }
 bool isNatural(Attribute attribute) {
@@ -154,6 +160,9 @@ constexpr AttributeRow rows[] = {
     {ringShardingAttrName, op, isSharding, "a #weir.sharding"},
     {bodyShardingsAttrName, op, isShardings, "an array of #weir.sharding"},
     {resultShardingsAttrName, op, isShardings, "an array of #weir.sharding"},
+    // The phase of a step.
+    {phaseAttrName, op, isPhase, "a #weir.phase"},
+    {resultPhasesAttrName, op, isPhases, "an array of #weir.phase"},
     // Pipelines and communication.
     {stageAttrName, op, isNatural, "the number of a stage"},
     {sectionAttrName, op, isNatural, "the number of a section"},

@@ -30,13 +30,6 @@ mlir::FileLineColLoc modelLine(mlir::Location loc) {
   return {};
 }
 
-bool isGradient(mlir::Location loc) {
-  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc))
-    return llvm::any_of(fused.getLocations(), isGradient);
-  auto name = llvm::dyn_cast<mlir::NameLoc>(loc);
-  return name && (name.getName() == gradientLocName || isGradient(name.getChildLoc()));
-}
-
 llvm::StringRef instancePath(mlir::Location loc) {
   if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc))
     return fused.getLocations().empty() ? "" : instancePath(fused.getLocations().front());

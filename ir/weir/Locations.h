@@ -24,9 +24,6 @@ std::string describe(mlir::Location loc);
 /// What the locations of gradients are named, around the op's they belong to.
 inline constexpr llvm::StringLiteral gradientLocName = "the gradient";
 
-/// Whether what stands there is part of a gradient.
-bool isGradient(mlir::Location loc);
-
 /// The path of the block's instance that an op stands in, "h.0.attn"; "" in the model itself.
 llvm::StringRef instancePath(mlir::Location loc);
 

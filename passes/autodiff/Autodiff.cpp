@@ -21,11 +21,15 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/structure/Structure.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
@@ -86,8 +90,8 @@ bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
       .wasInterrupted();
 }
 
-/// Names what is built for an op "gradient", at the op's own location, pins it as the op is, and
-/// has it on the op's stage.
+/// Puts what is built for an op in the backward phase, at the op's own location under the name
+/// "gradient", pins it as the op is, and has it on the op's stage.
 struct NameGradients : mlir::OpBuilder::Listener {
   mlir::Operation *differentiated = nullptr;
   llvm::SmallVector<mlir::Operation *> *inserted = nullptr; ///< collects what is built, where set
@@ -95,6 +99,7 @@ struct NameGradients : mlir::OpBuilder::Listener {
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
     if (inserted)
       inserted->push_back(op);
+    setPhase(op, StepPhase::backward);
     if (differentiated) {
       copyPin(differentiated, op);
       if (mlir::Attribute stage = differentiated->getAttr(stageAttrName))
@@ -267,16 +272,35 @@ private:
   llvm::SmallVector<mlir::Operation *> ofMasks; ///< what masks are made of
 };
 
+/// Writes the phase of every op that Backward has not built. What reads a gradient, and what the
+/// update alone reads or writes, is of the update; all else is of the forward computation.
+void markPhases(mlir::func::FuncOp entry) {
+  Phases phases;
+  entry.walk([&](mlir::Operation *op) {
+    if (ownPhase(op) || op->getNumRegions() > 0 || op->hasTrait<mlir::OpTrait::IsTerminator>())
+      return;
+    auto write = llvm::dyn_cast<WriteOp>(op);
+    const bool isOfUpdate = phases.of(op) != StepPhase::forward || (write && isUpdate(write));
+    setPhase(op, isOfUpdate ? StepPhase::update : StepPhase::forward);
+  });
+  for (mlir::Operation &op : llvm::reverse(entry.front().without_terminator()))
+    if (!op.use_empty() && ownPhase(&op) == StepPhase::forward &&
+        llvm::all_of(op.getUsers(),
+                     [](mlir::Operation *user) { return ownPhase(user) == StepPhase::update; }))
+      setPhase(&op, StepPhase::update);
+}
+
 struct Autodiff : impl::AutodiffBase<Autodiff> {
   void runOnOperation() override {
     // In program order: a gradient of a gradient sees the first one's ops.
     llvm::SmallVector<GradientOp> gradients;
     getOperation().walk([&](GradientOp gradient) { gradients.push_back(gradient); });
     if (gradients.empty())
-      markAllAnalysesPreserved();
+      return markAllAnalysesPreserved();
     for (GradientOp gradient : gradients)
       if (mlir::failed(Backward(gradient).build()))
         signalPassFailure();
+    markPhases(getOperation());
   }
 };
 

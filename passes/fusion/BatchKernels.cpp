@@ -11,6 +11,7 @@
 
 #include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/kernel/Kernel.h"
@@ -201,13 +202,18 @@ private:
   void join(ArrayRef<KernelOp> kernels, KernelOp at) {
     SmallVector<Value> inputs;
     SmallVector<Type> types;
+    SmallVector<Attribute> phases;
     for (KernelOp kernel : kernels) {
       llvm::append_range(inputs, kernel.getInputs());
       llvm::append_range(types, kernel->getResultTypes());
+      if (auto own = kernel->getAttrOfType<ArrayAttr>(resultPhasesAttrName))
+        llvm::append_range(phases, own);
     }
     OpBuilder builder(at);
     auto joined = KernelOp::create(builder, at.getLoc(), types, at.getShape(), at.getDomainAttr(),
                                    inputs, int64_t(kernels.size()));
+    if (phases.size() == types.size())
+      joined->setAttr(resultPhasesAttrName, builder.getArrayAttr(phases));
     Block *body = builder.createBlock(&joined.getBody());
     SmallVector<Value> yielded;
     size_t result = 0;

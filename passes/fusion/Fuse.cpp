@@ -14,6 +14,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/elementwise/Binary.h"
@@ -83,6 +84,7 @@ public:
     YieldOp::create(builder, kernel.getLoc(), results);
     if (Attribute domain = domainOf(kernel))
       kernel.setDomainAttr(domain);
+    setResultPhases(kernel);
     builder.setInsertionPointAfter(kernel);
     return kernel;
   }
@@ -110,8 +112,10 @@ private:
   static bool showsTheSame(Value a, Value b) {
     Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
     return first && second && isAlias(first) &&
-           OperationEquivalence::isEquivalentTo(first, second,
-                                                OperationEquivalence::IgnoreLocations);
+           OperationEquivalence::isEquivalentTo(
+               first, second,
+               OperationEquivalence::IgnoreLocations |
+                   OperationEquivalence::IgnoreDiscardableAttrs);
   }
   Value within(OpBuilder &builder, Value value) {
     Operation *op = value.getDefiningOp();

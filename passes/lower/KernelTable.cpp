@@ -7,6 +7,7 @@
 
 #include "passes/lower/KernelTable.h"
 #include "ir/plan/PlanOps.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/IRMapping.h"
@@ -59,6 +60,7 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
     if (!mapping.contains(input))
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
   Operation *meaning = builder.clone(*kernel.getOperation(), mapping);
+  meaning->removeAttr(resultPhasesAttrName); // of one of its uses
   if (failed(take(kernel, schedule->threadScratch)))
     return failure();
   return entries.try_emplace(meaning, std::move(owned)).first->second.get();

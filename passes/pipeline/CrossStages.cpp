@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Stages.h"
 #include "ir/weir/Strategy.h"
@@ -161,7 +161,7 @@ private:
       return said;
     // Where most of what it reads is. Of as much, gradients go back, and figures on.
     int64_t best = everywhere, bytes = -1;
-    bool goesBack = isGradient(op->getLoc());
+    const bool goesBack = isBackward(op);
     for (Value operand : op->getOperands()) {
       int64_t stage = of(operand), size = storageBytes(operand.getType());
       if (stage == everywhere || isSpread(operand))
@@ -268,7 +268,7 @@ private:
 
   /// What crosses of gradients that are added up here, in the order they are read.
   static CrossOp crossIn(AddOp add) {
-    if (!add || !add->hasOneUse() || !isGradient(add->getLoc()))
+    if (!add || !add->hasOneUse() || !isBackward(add))
       return {};
     for (Value operand : add->getOperands()) {
       auto cross = operand.getDefiningOp<CrossOp>();

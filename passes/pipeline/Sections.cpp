@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/pipeline/Sections.h"
-#include "ir/weir/Locations.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/reduction/Reduction.h"
@@ -30,7 +30,7 @@ public:
   LogicalResult run() {
     // Of all stages: they number microbatches alike, one that computes no gradients too.
     for (Operation &op : body.without_terminator())
-      hasGradients |= isGradient(op.getLoc()) && stageOfOp(&op) != everywhere;
+      hasGradients |= isBackward(&op) && stageOfOp(&op) != everywhere;
     // What is sent says of which microbatch it is, so its rounds are no loop of the plan.
     isOrdered = hasGradients || llvm::any_of(body, [](Operation &op) { return isTransfer(&op); });
     count = hasGradients ? here.chunks * (schedule.splitsWeights ? 3 : 2) : 1;
@@ -67,7 +67,7 @@ private:
 
   int64_t firstSection(Operation *op) {
     int64_t section = anySection, stage = stageOfOp(op);
-    bool goesBack = isGradient(op->getLoc());
+    const bool goesBack = isBackward(op);
     if (stage != everywhere)
       section = number(goesBack ? Slot::backward : Slot::forward, stage / here.ranks);
     else if (isTransfer(op)) // of a value that all get
@@ -222,8 +222,9 @@ private:
       OpBuilder end(made.loop.getBody().front().getTerminator());
       KeepOp::create(end, value.getLoc(), made.mapping.lookup(value), known->second);
     }
-    mapping.map(
-        value, KeptOp::create(builder, value.getLoc(), value.getType(), known->second).getResult());
+    auto get = KeptOp::create(builder, value.getLoc(), value.getType(), known->second);
+    setPhase(get, Phases().of(value));
+    mapping.map(value, get.getResult());
     return success();
   }
 

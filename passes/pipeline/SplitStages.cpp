@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Statistics.h"
@@ -163,6 +164,7 @@ private:
       auto receive = ReceiveOp::create(builder, cross.getLoc(), cross.getType(), stageAxis,
                                        from % here.ranks, cross.getNumber());
       note(receive, to);
+      setPhase(receive, phaseOf(cross));
       got = receive.getResult();
       at[got] = to;
     }

@@ -19,8 +19,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -70,7 +70,7 @@ private:
     auto widened = CastOp::create(builder, sum.getLoc(), wide, narrow);
     sum.replaceUsesWithIf(widened, [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      return user != narrow && (isa<ClipOp>(user) || unscales(user) || !isGradient(user->getLoc()));
+      return user != narrow && (isa<ClipOp>(user) || unscales(user) || !isBackward(user));
     });
   }
 };

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -61,7 +62,8 @@ struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
         Type own = isLow(type) ? made->factorType(type) : type;
         factor = !factor || factor == own ? own : Float32Type::get(&getContext());
       }
-      OpBuilder builder(op);
+      PhaseListener phase(phaseOf(op));
+      OpBuilder builder(op, &phase);
       for (OpOperand &operand : op->getOpOperands()) {
         auto to = [&](Type element) {
           auto type = tensorType(operand.get());

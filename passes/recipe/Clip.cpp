@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Phase.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
@@ -32,7 +33,8 @@ struct Clip : weir::impl::ClipBase<Clip> {
     bool any = false;
     getOperation().walk([&](ClipOp op) {
       any = true;
-      OpBuilder builder(op);
+      PhaseListener phase(phaseOf(op));
+      OpBuilder builder(op, &phase);
       Value norm = normOf(builder, op);
       SmallVector<Value> results{norm};
       if (op.getLimit())

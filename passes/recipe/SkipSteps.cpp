@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Phase.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
@@ -42,7 +43,7 @@ namespace {
 class Decision {
 public:
   Decision(AllFiniteOp op, const llvm::StringMap<Role> &roles)
-      : op(op), place(op.getLoc()), builder(op), roles(roles) {
+      : op(op), place(op.getLoc()), phase(phaseOf(op)), builder(op, &phase), roles(roles) {
     for (Operation *user : op->getUsers())
       if (auto write = dyn_cast<WriteOp>(user))
         writes.try_emplace(write.getValue(), write);
@@ -91,6 +92,7 @@ private:
 
   AllFiniteOp op;
   Location place;
+  PhaseListener phase;
   OpBuilder builder;
   const llvm::StringMap<Role> &roles;
   llvm::DenseMap<Value, WriteOp> writes;
@@ -129,7 +131,8 @@ struct SkipSteps : weir::impl::SkipStepsBase<SkipSteps> {
   /// A write under a condition writes what its variable was where that does not hold.
   static void select(WriteOp write, llvm::StringMap<Value> &reads) {
     Value condition = write.getCondition();
-    OpBuilder builder(write);
+    PhaseListener phase(phaseOf(write));
+    OpBuilder builder(write, &phase);
     RankedTensorType type = tensorType(write.getValue());
     Value &old = reads[write.getVariable()];
     if (!old) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Mark.h"
-#include "ir/weir/Locations.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/DenseSet.h"
@@ -17,19 +17,10 @@ using namespace mlir;
 
 namespace weir::remat {
 
-/// Which of a kernel's results are gradients, or computed from what it reads of them.
-static void markGradients(Step &step, const Action &action, KernelOp kernel) {
-  llvm::DenseSet<Value> gradients;
-  Block &body = kernel.getBody().front();
-  for (auto [argument, read] : llvm::zip_equal(body.getArguments(), action.reads))
-    if (step.tensors[read].isGradient)
-      gradients.insert(argument);
-  auto isOne = [&](Value value) { return gradients.contains(value); };
-  for (Operation &op : body.without_terminator())
-    if (!isa<ConstantOp>(op) && (isGradient(op.getLoc()) || llvm::any_of(op.getOperands(), isOne)))
-      gradients.insert(op.result_begin(), op.result_end());
-  for (auto [made, value] : llvm::zip_equal(action.writes, body.getTerminator()->getOperands()))
-    step.tensors[made].isGradient = isOne(value);
+/// Which of a kernel's results are gradients, or computed from them.
+static void markGradients(Step &step, const Action &action, KernelOp kernel, Phases &phases) {
+  for (auto [made, value] : llvm::zip_equal(action.writes, kernel.getResults()))
+    step.tensors[made].isGradient = phases.of(value) != StepPhase::forward;
 }
 
 /// Which block each marked action is computed again with, by a number that grows from layer to
@@ -55,11 +46,12 @@ static std::vector<int> numberBlocks(const EntryStep &entry, const Recomputed &b
 
 void mark(EntryStep &entry, const Recomputed &blocks) {
   Step &step = entry.step;
+  Phases phases;
   auto isOne = [&](int tensor) { return step.tensors[tensor].isGradient; };
   for (auto [action, maker] : llvm::zip_equal(step.actions, entry.makers)) {
     auto kernel = dyn_cast_or_null<KernelOp>(maker);
     if (kernel)
-      markGradients(step, action, kernel);
+      markGradients(step, action, kernel, phases);
     else if (llvm::any_of(action.reads, isOne))
       for (int made : action.writes)
         step.tensors[made].isGradient = true;

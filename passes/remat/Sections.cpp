@@ -7,7 +7,7 @@
 
 #include "passes/remat/Sections.h"
 #include "ir/weir/KernelStructure.h"
-#include "ir/weir/Locations.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Microbatches.h"
@@ -24,11 +24,7 @@ namespace weir::remat {
 namespace {
 
 bool goesBack(MicrobatchesOp section) {
-  return section
-      .walk([](Operation *op) {
-        return isGradient(op->getLoc()) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return llvm::any_of(section.getBody().front(), [](Operation &op) { return isBackward(&op); });
 }
 
 class Repeater {

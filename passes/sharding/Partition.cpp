@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
@@ -27,6 +28,7 @@
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Reshard.h"
 #include "passes/sharding/Stripes.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <map>
 #include <tuple>
 
@@ -260,6 +262,10 @@ private:
     SmallVector<Type> types;
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results))
       types.push_back(typeOf(result, layout));
+    // Of forward values alone, a backward op's program is still backward.
+    PhaseListener own(phaseOf(op));
+    builder.setListener(&own);
+    llvm::scope_exit stop([&] { builder.setListener(nullptr); });
     SmallVector<Value> values;
     const Pieces *queries = needsStripes(op) ? &cuts.dimensions[rule.operands[0][2][0]] : nullptr;
     if (queries && !queries->back().axes.empty()) {

@@ -20,6 +20,7 @@
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/simplify/SavedPhases.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {
@@ -67,10 +68,15 @@ mlir::LogicalResult subNeg(SubOp op, mlir::PatternRewriter &rewriter) {
 }
 
 /// The ops that read what was replaced.
-class Changed : public mlir::RewriterBase::Listener {
+class Changed : public mlir::RewriterBase::ForwardingListener {
 public:
+  using ForwardingListener::ForwardingListener;
+
   void notifyOperationModified(mlir::Operation *op) override { modified.insert(op); }
-  void notifyOperationErased(mlir::Operation *op) override { erased.insert(op); }
+  void notifyOperationErased(mlir::Operation *op) override {
+    ForwardingListener::notifyOperationErased(op);
+    erased.insert(op);
+  }
 
   std::vector<mlir::Operation *> ops() const {
     std::vector<mlir::Operation *> left;
@@ -103,12 +109,14 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     mlir::GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
     config.setMaxIterations(1);
+    SavedPhases phases(getOperation());
+    config.setListener(&phases);
     bool rewritten = false, merged = false;
     // The driver only fails to converge, which leaves valid IR.
     (void)mlir::applyPatternsGreedily(getOperation(), frozen, config, &rewritten);
     mlir::DominanceInfo dominance(getOperation());
     for (bool again = true; again;) {
-      Changed changed;
+      Changed changed(&phases);
       mlir::IRRewriter rewriter(&getContext(), &changed);
       bool equal = false;
       mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &equal);
@@ -117,6 +125,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       if (equal)
         (void)mlir::applyOpPatternsGreedily(changed.ops(), frozen, config, &again);
     }
+    phases.restore();
     if (!rewritten && !merged)
       markAllAnalysesPreserved();
   }

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-fuse=target=cuda --cse %s | FileCheck %s
+// RUN: weir-opt --weir-fuse=target=cuda --weir-merge-equal %s | FileCheck %s
 
 // Three values that the gradient of gelu reads take more memory than the product's result that they
 // are made of.

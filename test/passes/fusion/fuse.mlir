@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-fuse --cse --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-fuse --weir-merge-equal --split-input-file %s | FileCheck %s
 
 // A product takes its bias along, though a split stands between; what follows is one map.
 // CHECK-LABEL: func @linear

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-fuse=target=cuda --cse %s | FileCheck %s
+// RUN: weir-opt --weir-fuse=target=cuda --weir-merge-equal %s | FileCheck %s
 
 // The gradient of silu(y) * z reads silu's two values, which cost twice what the product's result
 // does that they are made of. Their other users are in the kernel that makes them, which need not

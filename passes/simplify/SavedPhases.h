@@ -1,0 +1,68 @@
+//===- SavedPhases.h - Phases while equal ops are merged ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Header only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_SIMPLIFY_SAVEDPHASES_H
+#define WEIR_PASSES_SIMPLIFY_SAVEDPHASES_H
+
+#include "ir/weir/Phase.h"
+#include "ir/weir/structure/Structure.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace weir {
+
+/// Takes the phases of all ops away until restore(): equal ops of two phases are merged, and the
+/// first one's phase stays. As the listener of what rewrites them, it gives an op that replaces
+/// another the phase of that.
+class SavedPhases : public mlir::RewriterBase::Listener {
+public:
+  explicit SavedPhases(mlir::Operation *within) {
+    within->walk([&](mlir::Operation *op) {
+      for (llvm::StringRef name : {phaseAttrName, resultPhasesAttrName})
+        if (mlir::Attribute phase = op->getDiscardableAttr(name)) {
+          phases[op] = {mlir::StringAttr::get(op->getContext(), name), phase};
+          op->removeDiscardableAttr(name);
+        }
+    });
+  }
+
+  void restore() {
+    for (auto [op, phase] : phases)
+      op->setDiscardableAttr(phase.first, phase.second);
+  }
+
+  using Listener::notifyOperationReplaced;
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint from) override {
+    if (!from.isSet()) // it is new, and not moved
+      built.insert(op);
+  }
+  void notifyOperationReplaced(mlir::Operation *op, mlir::ValueRange values) override {
+    auto phase = phases.find(op);
+    if (phase == phases.end())
+      return;
+    const auto taken = phase->second; // the map may grow
+    for (mlir::Value value : values)
+      if (mlir::Operation *maker = value.getDefiningOp();
+          maker && built.contains(maker) && !llvm::isa<ConstantOp>(maker))
+        phases.try_emplace(maker, taken);
+  }
+  void notifyOperationErased(mlir::Operation *op) override {
+    phases.erase(op);
+    built.erase(op);
+  }
+
+private:
+  llvm::DenseMap<mlir::Operation *, std::pair<mlir::StringAttr, mlir::Attribute>> phases;
+  llvm::DenseSet<mlir::Operation *> built;
+};
+
+} // namespace weir
+
+#endif
