@@ -100,7 +100,8 @@ RowsAttr rowsOf(KernelOp kernel) {
   return RowsAttr::get(kernel.getContext(), elementsOf(whole) / columns, columns);
 }
 
-/// A product's group has been given its neighbours (Roots.h): a bias, and what relu compares with.
+/// A product's group has been given its neighbours (Epilogues.h): a bias, and what relu compares
+/// with.
 EpilogueAttr epilogueOf(KernelOp kernel) {
   std::optional<int64_t> bias;
   bool relu = false;

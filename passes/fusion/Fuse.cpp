@@ -31,8 +31,8 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/fusion/Domain.h"
+#include "passes/fusion/Epilogues.h"
 #include "passes/fusion/Groups.h"
-#include "passes/fusion/Roots.h"
 #include "passes/fusion/Units.h"
 #include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/MapVector.h"
@@ -47,7 +47,7 @@ using namespace weir;
 
 namespace {
 
-KernelShape shapeOfGroup(const Group &group, const Target &target) {
+KernelShape shapeOfGroup(const FusionGroup &group, const Target &target) {
   if (group.fused)
     return group.rows < 0 ? KernelShape::map : KernelShape::row;
   Operation *root = group.ops.front();
@@ -284,7 +284,7 @@ struct Chain {
 
 /// Nothing where more than pointwise ops make it, where it reads what the group makes, or where
 /// that is too much.
-std::optional<Chain> chainOf(Value value, const Group &group, const Groups &groups,
+std::optional<Chain> chainOf(Value value, const FusionGroup &group, const Groups &groups,
                              const llvm::SmallSetVector<Value, 8> &external) {
   Chain chain;
   SmallVector<Value> frontier{value};
@@ -293,7 +293,7 @@ std::optional<Chain> chainOf(Value value, const Group &group, const Groups &grou
     Operation *op = next.getDefiningOp();
     if (op && chain.ops.contains(op))
       continue;
-    Group *other = op ? groups.of(op) : nullptr;
+    FusionGroup *other = op ? groups.of(op) : nullptr;
     if (!other || !other->fused) {
       // A variable may be another by then.
       Operation *maker = memoryOf(next).getDefiningOp();
@@ -333,7 +333,7 @@ public:
   /// Computes pointwise values again where that spares reading them: a full value of another group
   /// is cloned into this one when all it needs is read here anyway, and several are when they need
   /// one value beside that and take more memory than it.
-  void run(Group &group);
+  void run(FusionGroup &group);
   /// What was computed for what is computed again alone.
   void eraseUnused();
 
@@ -347,7 +347,7 @@ private:
       sortNearby(list);
     return list;
   }
-  void clone(Group &group, Value value, const OpSet &ops, IRMapping &mapping);
+  void clone(FusionGroup &group, Value value, const OpSet &ops, IRMapping &mapping);
 
   Groups &groups;
   const bool makesAgain;
@@ -356,7 +356,7 @@ private:
 };
 
 /// Behind the value itself: those that `mapping` has stand before it.
-void Recomputer::clone(Group &group, Value value, const OpSet &ops, IRMapping &mapping) {
+void Recomputer::clone(FusionGroup &group, Value value, const OpSet &ops, IRMapping &mapping) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfter(value.getDefiningOp());
   for (Operation *op : ordered(ops))
@@ -368,7 +368,7 @@ void Recomputer::clone(Group &group, Value value, const OpSet &ops, IRMapping &m
   });
 }
 
-void Recomputer::run(Group &group) {
+void Recomputer::run(FusionGroup &group) {
   llvm::SmallSetVector<Value, 8> external;
   for (Operation *op : group.ops)
     for (Source source : sources(op))
@@ -397,7 +397,7 @@ void Recomputer::run(Group &group) {
       all.insert(ops.begin(), ops.end());
     // What a third group reads stays in memory; what only its own group reads never gets there.
     for (auto &[value, ops] : values) {
-      Group *own = groups.of(value.getDefiningOp());
+      FusionGroup *own = groups.of(value.getDefiningOp());
       if (llvm::all_of(value.getUsers(), [&](Operation *user) {
             return group.ops.contains(user) || all.contains(user) ||
                    (own && groups.of(user) == own);
@@ -430,7 +430,7 @@ void Recomputer::eraseUnused() {
 void recompute(Groups &groups, Block &block, const Target &target) {
   // Where arithmetic costs next to nothing beside memory.
   Recomputer recomputer(groups, block, /*makesAgain=*/target.stagesPorts());
-  for (Group *group : groups.all())
+  for (FusionGroup *group : groups.all())
     if (group->fused)
       recomputer.run(*group);
   recomputer.eraseUnused();
@@ -441,12 +441,12 @@ LogicalResult outlineBlock(Block &block, const Target &target, bool wholesApart)
     return failure();
   if (target.reducesInSteps())
     reduceInSteps(block);
-  prepareRoots(block);
+  placeEpilogues(block);
   materializeBiases(block, target);
   computeFromStatistics(block);
   outlineAttention(block);
   materialize(block, target);
-  computeTwice(block);
+  recomputeUpdates(block);
   gatherSections(block);
   Groups groups(block, wholesApart);
   absorbNeighbours(groups, block, target);

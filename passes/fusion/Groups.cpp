@@ -64,12 +64,12 @@ bool usedOutside(Operation *user, llvm::function_ref<bool(Operation *)> isInside
 }
 
 Groups::Groups(Block &block, bool wholesApart)
-    : block(block), wholesApart(wholesApart), waits(block) {
+    : block(block), wholesApart(wholesApart), order(block) {
   for (Operation &op : block) {
     FusionClass kind = fusionClass(&op);
     if (kind != FusionClass::fused && kind != FusionClass::root)
       continue;
-    Group &group = storage.emplace_back();
+    FusionGroup &group = storage.emplace_back();
     group.ops.insert(&op);
     group.fused = kind == FusionClass::fused;
     if (group.fused) {
@@ -85,24 +85,25 @@ Groups::Groups(Block &block, bool wholesApart)
   mergeSiblings();
 }
 
-SmallVector<Group *> Groups::all() {
-  SmallVector<Group *> live;
-  for (Group &group : storage)
+SmallVector<FusionGroup *> Groups::all() {
+  SmallVector<FusionGroup *> live;
+  for (FusionGroup &group : storage)
     if (!group.ops.empty())
       live.push_back(&group);
-  for (Group *group : live) {
+  for (FusionGroup *group : live) {
     SmallVector<Operation *> sorted(group->ops.begin(), group->ops.end());
     llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     group->ops.clear();
     group->ops.insert(sorted.begin(), sorted.end());
   }
-  llvm::stable_sort(
-      live, [](Group *a, Group *b) { return a->ops.front()->isBeforeInBlock(b->ops.front()); });
+  llvm::stable_sort(live, [](FusionGroup *a, FusionGroup *b) {
+    return a->ops.front()->isBeforeInBlock(b->ops.front());
+  });
   return live;
 }
 
-void Groups::adopt(Operation *op, Group *group) {
-  if (Group *old = groupOf.lookup(op))
+void Groups::adopt(Operation *op, FusionGroup *group) {
+  if (FusionGroup *old = groupOf.lookup(op))
     old->ops.remove(op);
   group->ops.insert(op);
   groupOf[op] = group;
@@ -114,7 +115,7 @@ void Groups::erase(Operation *op) {
   op->erase();
 }
 
-bool Groups::fits(const Group &group, const OpSet &others) {
+bool Groups::fits(const FusionGroup &group, const OpSet &others) {
   if (group.ops.size() + others.size() > mostKernelOps)
     return false;
   auto all = llvm::concat<Operation *const>(group.ops, others);
@@ -144,8 +145,8 @@ void Groups::mergeAlongEdges() {
       continue;
     for (Source source : sources(&op)) {
       Operation *producer = source.value.getDefiningOp();
-      Group *from = producer ? groupOf.lookup(producer) : nullptr;
-      Group *into = groupOf.lookup(&op);
+      FusionGroup *from = producer ? groupOf.lookup(producer) : nullptr;
+      FusionGroup *into = groupOf.lookup(&op);
       if (from && into && from != into)
         tryMerge(from, into);
     }
@@ -175,26 +176,26 @@ static SmallVector<Value> fullReads(Operation *op, ArrayRef<int64_t> full) {
 void Groups::mergeSiblings() {
   llvm::MapVector<Value, SmallVector<Operation *>> readers;
   for (Operation &op : block)
-    if (Group *group = groupOf.lookup(&op); group && group->fused && group->rows >= 0)
+    if (FusionGroup *group = groupOf.lookup(&op); group && group->fused && group->rows >= 0)
       for (Value read : fullReads(&op, group->shape))
         readers[read].push_back(&op);
   for (auto &[value, ops] : readers)
     for (size_t i = 0; i < ops.size(); ++i) {
-      Group *a = groupOf.lookup(ops[i]);
+      FusionGroup *a = groupOf.lookup(ops[i]);
       for (size_t j = i + 1; j < ops.size(); ++j) {
-        Group *b = groupOf.lookup(ops[j]);
+        FusionGroup *b = groupOf.lookup(ops[j]);
         looked += 1 + b->ops.size();
         if (a == b || a->shape != b->shape || a->rows != b->rows || !mayReduceTogether(*a, *b) ||
             !fits(*a, b->ops))
           continue;
-        if (!waits.otherPath(ops[i], ops[j], false) && !waits.otherPath(ops[j], ops[i], false))
+        if (!order.otherPath(ops[i], ops[j], false) && !order.otherPath(ops[j], ops[i], false))
           absorb(a, b, *a);
       }
     }
 }
 
 /// Whether the two domains can be one, and what the merged one is.
-bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) {
+bool Groups::joins(const FusionGroup &producer, const FusionGroup &consumer, FusionGroup &merged) {
   merged.fused = true;
   merged.reducesAll = producer.reducesAll || consumer.reducesAll;
   if (!mayReduceTogether(producer, consumer))
@@ -206,7 +207,7 @@ bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) 
     merged.rows = std::max(producer.rows, consumer.rows);
     return true;
   }
-  auto rowsOf = [](const Group &rows, const Group &full) {
+  auto rowsOf = [](const FusionGroup &rows, const FusionGroup &full) {
     return full.rows > 0 && rows.rows < 0 && int64_t(rows.shape.size()) == full.rows &&
            rows.shape == full.shape.take_front(full.rows);
   };
@@ -225,7 +226,7 @@ bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) 
 
 /// Follows a value through broadcasts to `user` and tells whether it is used element by element
 /// (same shape) or, being a value per row, broadcast along the columns.
-static bool fitsDomain(Value value, Operation *user, const Group &merged) {
+static bool fitsDomain(Value value, Operation *user, const FusionGroup &merged) {
   SmallVector<std::pair<Value, bool>> walk;
   ArrayRef<int64_t> shape = shapeOf(value), full = merged.shape;
   bool isFull = shape == full;
@@ -258,7 +259,7 @@ static bool isCompleteOnlyAtTheEnd(Value value) {
   return split && !split->alongRow;
 }
 
-bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
+bool Groups::edgesAllow(FusionGroup *producer, FusionGroup *consumer, const FusionGroup &merged) {
   for (Operation *op : consumer->ops)
     for (Source source : sources(op)) {
       Operation *from = source.value.getDefiningOp();
@@ -272,12 +273,12 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
 }
 
 /// The consumer reads what the producer makes: the producer waits for nothing of the consumer's.
-void Groups::tryMerge(Group *producer, Group *consumer) {
+void Groups::tryMerge(FusionGroup *producer, FusionGroup *consumer) {
   looked += producer->ops.size() + consumer->ops.size();
-  Group merged;
+  FusionGroup merged;
   if (producer->fused && consumer->fused && joins(*producer, *consumer, merged) &&
       edgesAllow(producer, consumer, merged) && fits(*producer, consumer->ops) &&
-      !waits.otherPath(producer->ops.front(), consumer->ops.front(), true)) {
+      !order.otherPath(producer->ops.front(), consumer->ops.front(), true)) {
     // The smaller moves: along a chain, one op at a time.
     if (producer->ops.size() > consumer->ops.size())
       std::swap(producer, consumer);
@@ -285,11 +286,11 @@ void Groups::tryMerge(Group *producer, Group *consumer) {
   }
 }
 
-void Groups::absorb(Group *into, Group *from, const Group &merged) {
+void Groups::absorb(FusionGroup *into, FusionGroup *from, const FusionGroup &merged) {
   into->shape = merged.shape;
   into->rows = merged.rows;
   into->reducesAll = merged.reducesAll;
-  waits.merge(into->ops.front(), from->ops.front());
+  order.merge(into->ops.front(), from->ops.front());
   for (Operation *op : from->ops) {
     into->ops.insert(op);
     groupOf[op] = into;

@@ -21,7 +21,7 @@
 #define WEIR_PASSES_FUSION_GROUPS_H
 
 #include "ir/weir/WeirDialect.h"
-#include "passes/fusion/Waits.h"
+#include "passes/fusion/GroupOrder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include <deque>
@@ -31,7 +31,7 @@ namespace weir {
 /// Most groups are small, and there are as many of them as ops.
 using OpSet = llvm::SmallSetVector<mlir::Operation *, 4>;
 
-struct Group {
+struct FusionGroup {
   OpSet ops;                     ///< in program order once sorted
   llvm::ArrayRef<int64_t> shape; ///< S, of a type; the shape of rows when the group is rows only
   int64_t rows = -1;             ///< p, -1 while any split will do
@@ -47,37 +47,37 @@ public:
   Groups(mlir::Block &block, bool wholesApart);
 
   /// Groups with ops, in program order of their first op.
-  llvm::SmallVector<Group *> all();
-  Group *of(mlir::Operation *op) const { return groupOf.lookup(op); }
+  llvm::SmallVector<FusionGroup *> all();
+  FusionGroup *of(mlir::Operation *op) const { return groupOf.lookup(op); }
 
   /// Moves an op into a group, out of the one it was in.
-  void adopt(mlir::Operation *op, Group *group);
+  void adopt(mlir::Operation *op, FusionGroup *group);
   /// Erases an op that nothing uses.
   void erase(mlir::Operation *op);
 
   /// Whether a kernel of the group's ops and these would be within the limits.
-  static bool fits(const Group &group, const OpSet &others);
+  static bool fits(const FusionGroup &group, const OpSet &others);
 
   /// How many ops were looked at to learn which groups may be one.
-  size_t steps() const { return looked + waits.steps(); }
+  size_t steps() const { return looked + order.steps(); }
 
 private:
   void mergeAlongEdges();
   void mergeSiblings();
-  void tryMerge(Group *producer, Group *consumer);
-  bool edgesAllow(Group *producer, Group *consumer, const Group &merged);
-  bool joins(const Group &producer, const Group &consumer, Group &merged);
-  void absorb(Group *into, Group *from, const Group &merged);
+  void tryMerge(FusionGroup *producer, FusionGroup *consumer);
+  bool edgesAllow(FusionGroup *producer, FusionGroup *consumer, const FusionGroup &merged);
+  bool joins(const FusionGroup &producer, const FusionGroup &consumer, FusionGroup &merged);
+  void absorb(FusionGroup *into, FusionGroup *from, const FusionGroup &merged);
 
-  bool mayReduceTogether(const Group &a, const Group &b) const {
+  bool mayReduceTogether(const FusionGroup &a, const FusionGroup &b) const {
     return !wholesApart || a.rows < 0 || b.rows < 0 || a.reducesAll == b.reducesAll;
   }
 
   mlir::Block &block;
   const bool wholesApart;
-  Waits waits;
-  std::deque<Group> storage;
-  llvm::DenseMap<mlir::Operation *, Group *> groupOf;
+  GroupOrder order;
+  std::deque<FusionGroup> storage;
+  llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
   size_t looked = 0;
 };
 

@@ -25,10 +25,10 @@ struct Waiting : Unit {
 class Scheduler {
 public:
   Scheduler(Block &block, Groups &groups) : block(block) {
-    llvm::DenseMap<Group *, Waiting *> unitOfGroup;
+    llvm::DenseMap<FusionGroup *, Waiting *> unitOfGroup;
     SmallVector<MicrobatchesOp> sections = sectionsIn(block);
     for (auto [position, op] : llvm::enumerate(block.without_terminator())) {
-      Group *group = groups.of(&op);
+      FusionGroup *group = groups.of(&op);
       if (!group && fusionClass(&op) == FusionClass::cheap)
         continue;
       auto section = dyn_cast<MicrobatchesOp>(op);

@@ -12,7 +12,7 @@
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/pipeline/Keep.h"
+#include "passes/pipeline/SavedActivations.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

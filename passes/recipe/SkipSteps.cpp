@@ -7,7 +7,7 @@
 //
 // Runs after autodiff and clipping, when all that a step would write is there as ops, and before
 // fusion, which computes the new values a second time behind the decision
-// (passes/fusion/Twice.cpp):
+// (passes/fusion/RecomputeUpdates.cpp):
 //
 //   %f = weir.all_finite %loss, %w1    ->    %bad = the sum over %w1 of not is_finite
 //   weir.write @w, %w1 if %f                 %f = %bad == 0 and is_finite %loss

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Choose.h"
-#include "passes/remat/Corners.h"
+#include "passes/remat/ParetoFrontier.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -30,9 +30,9 @@ int mostLooksAt(const Step &step) {
 class Chooser::Search {
 public:
   Search(const Step &step, int64_t mostTried)
-      : step(step), corners(step), isOpen(step.actions.size()), mostTried(mostTried),
+      : step(step), frontier(step), isOpen(step.actions.size()), mostTried(mostTried),
         mostLooks(mostLooksAt(step)) {
-    for (int action : corners.candidates())
+    for (int action : frontier.candidates())
       if (!step.actions[action].marked) {
         open.push_back(action);
         isOpen[action] = true;
@@ -68,7 +68,7 @@ private:
   bool fits(int number) const { return seen[number].choice.bytes <= budget; }
   bool isBetter(int one, int other) const;
   const Choice &bestOne() const { return seen[best].choice; }
-  double bound() const { return corners.boundAt(budget); }
+  double bound() const { return frontier.boundAt(budget); }
   /// Whether no choice is much better than the best.
   bool isNearBound() const { return bestOne().cost <= 1.02 * bound(); }
 
@@ -96,7 +96,7 @@ private:
   int cheapestAtPeak(const Released &released, int butNot) const;
 
   const Step &step;
-  const Corners corners;
+  const ParetoFrontier frontier;
   std::vector<int> open;    ///< candidates that are not marked
   std::vector<bool> isOpen; ///< by action
   std::vector<Known> seen;
@@ -123,16 +123,16 @@ bool Chooser::Search::isBetter(int one, int other) const {
 }
 
 void Chooser::Search::place(Known &one) {
-  one.choice.bytes = measure(rewrite(step, corners.boundary(), one.choice.released).step).bytes;
+  one.choice.bytes = measure(rewrite(step, frontier.boundary(), one.choice.released).step).bytes;
   one.placed = true;
 }
 
 int Chooser::Search::numberOf(Released released) {
-  for (int action : corners.candidates())
+  for (int action : frontier.candidates())
     released.again[action] |= step.actions[action].marked;
   if (auto same = known.find(released); same != known.end())
     return same->second;
-  Rewritten rewritten = rewrite(step, corners.boundary(), released);
+  Rewritten rewritten = rewrite(step, frontier.boundary(), released);
   // What nothing asks for is not released.
   Released asked(step);
   for (int action : rewritten.repeats)
@@ -170,7 +170,7 @@ int64_t Chooser::Search::countChoices() const {
   int64_t count = 1;
   for (int action : open)
     if (count <= mostTried)
-      count *= int64_t(2) << std::min<size_t>(corners.goers(action).size(), 32);
+      count *= int64_t(2) << std::min<size_t>(frontier.goers(action).size(), 32);
   return count;
 }
 
@@ -181,7 +181,7 @@ void Chooser::Search::tryAll(Released &released, size_t next) {
     return;
   }
   int action = open[next];
-  SmallVector<int> mayGo = corners.goers(action);
+  SmallVector<int> mayGo = frontier.goers(action);
   for (bool again : {true, false}) {
     released.again[action] = again;
     for (uint64_t bits = 0; bits < uint64_t(1) << mayGo.size(); ++bits) {
@@ -232,7 +232,7 @@ void Chooser::Search::tryBetween(const Released &little, const Released &much) {
 
 /// Half of the way from each corner to the next, then other parts of it on both sides of the best.
 void Chooser::Search::tryBetweenCorners() {
-  const std::vector<Corner> &all = corners.all();
+  const std::vector<ParetoPoint> &all = frontier.all();
   auto part = [&](size_t i, size_t quarters) {
     const Released &little = all[i - 1].released, &much = all[i].released;
     SmallVector<int> more = difference(little, much);
@@ -261,7 +261,7 @@ void Chooser::Search::squeeze() {
   while (mayLook()) {
     const Choice start = bestOne();
     const int before = best;
-    Rewritten rewritten = rewrite(step, corners.boundary(), start.released);
+    Rewritten rewritten = rewrite(step, frontier.boundary(), start.released);
     Memory memory = measure(rewritten.step, /*most=*/0);
     std::map<int, int64_t> bytesOf; // at the peak, by action
     for (auto [i, tensor] : enumerate(rewritten.step.tensors)) {
@@ -282,10 +282,10 @@ void Chooser::Search::squeeze() {
     for (auto [action, bytes] : largest) {
       tryOut([&](Released &released) {
         released.again[action] ^= 1;
-        for (int tensor : corners.goers(action))
+        for (int tensor : frontier.goers(action))
           released.away[tensor] = false;
       });
-      for (int tensor : corners.goers(action))
+      for (int tensor : frontier.goers(action))
         for (bool again : {false, true}) // which is something else where it has other results
           if (!again || (start.released.again[action] && step.actions[action].writes.size() > 1))
             tryOut([&](Released &released) {
@@ -307,7 +307,7 @@ SmallVector<Chooser::Search::Spent> Chooser::Search::spent() const {
   for (int action : open) {
     if (released.again[action])
       all.push_back({step.actions[action].cost, action, -1});
-    for (int tensor : corners.goers(action))
+    for (int tensor : frontier.goers(action))
       if (released.away[tensor])
         all.push_back({step.tensors[tensor].transfer, -1, tensor});
   }
@@ -329,7 +329,7 @@ void Chooser::Search::keepWhatFits() {
 /// Of what is alive at the peak and may be made again, the action whose time is least for its
 /// bytes; -1: there is none.
 int Chooser::Search::cheapestAtPeak(const Released &released, int butNot) const {
-  Rewritten rewritten = rewrite(step, corners.boundary(), released);
+  Rewritten rewritten = rewrite(step, frontier.boundary(), released);
   Memory memory = measure(rewritten.step, /*most=*/0);
   int cheapest = -1;
   double least = INFINITY;
@@ -413,7 +413,7 @@ Choices Chooser::Search::within(int64_t most, bool wantsLeast) {
   auto result = [&] {
     choices.best = bestOne();
     choices.fits = fits(best);
-    choices.bound = corners.boundAt(most);
+    choices.bound = frontier.boundAt(most);
     return choices;
   };
   begin(most, /*bySize=*/false);
@@ -422,16 +422,16 @@ Choices Chooser::Search::within(int64_t most, bool wantsLeast) {
     return result();
   if (countChoices() <= mostTried) {
     tryAll(none, 0);
-  } else if (corners.least() <= most) {
+  } else if (frontier.least() <= most) {
     // The more a corner repeats, the less it keeps.
-    const std::vector<Corner> &all = corners.all();
+    const std::vector<ParetoPoint> &all = frontier.all();
     auto fit =
-        partition_point(all, [&](const Corner &corner) { return !fitsNow(corner.released); });
+        partition_point(all, [&](const ParetoPoint &corner) { return !fitsNow(corner.released); });
     if (fit != all.end() && fit != all.begin())
       tryBetween(std::prev(fit)->released, fit->released);
   }
   if (!fits(best)) {
-    if (!wantsLeast && corners.least() > most)
+    if (!wantsLeast && frontier.least() > most)
       return result();
     Choice found = smallest().choice;
     begin(most, /*bySize=*/false);
@@ -440,8 +440,8 @@ Choices Chooser::Search::within(int64_t most, bool wantsLeast) {
   }
   if (countChoices() > mostTried) {
     // Of what fits, only some may be needed beyond what is cheaper and does not.
-    for (size_t i = 0; i < corners.all().size() && !isNearBound(); ++i)
-      tryBetween(corners.all()[i].released, Released(bestOne().released));
+    for (size_t i = 0; i < frontier.all().size() && !isNearBound(); ++i)
+      tryBetween(frontier.all()[i].released, Released(bestOne().released));
     keepWhatFits();
     exchange();
   }

@@ -7,9 +7,9 @@
 //
 // Which actions are repeated behind the boundary, and which tensors lie with the host until then,
 // rather than kept, so that the arena is within a budget and least time is spent. What is cheapest
-// at the boundary alone, and a bound, are in Corners.h. What the arena really takes is measured of
-// each choice that is looked at. Marked actions are repeated in all of them. Transfers are counted
-// as if none ran beside a kernel.
+// at the boundary alone, and a bound, are in ParetoFrontier.h. What the arena really takes is
+// measured of each choice that is looked at. Marked actions are repeated in all of them. Transfers
+// are counted as if none ran beside a kernel.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,8 +13,8 @@
 
 namespace weir::remat {
 
-/// What a marked entry (Mark.h) keeps for its gradients and for what is computed again, and what
-/// becomes of the rest: tensors that are alike together, the largest first.
+/// What a marked entry (MarkRecomputed.h) keeps for its gradients and for what is computed again,
+/// and what becomes of the rest: tensors that are alike together, the largest first.
 Keeping explain(const EntryStep &entry, const Released &released);
 
 } // namespace weir::remat

@@ -9,8 +9,8 @@
 // is a copy of the first, and so has its code and its bits, and nothing merges the two again. What
 // goes to the host is put there as soon as it is made, and fetched where gradients first want it.
 // How what is released is chosen is in Choose.h, what it takes in Step.h; what the model's plan
-// marks is repeated whatever the budget (Mark.h). What a step keeps is said for whoever inspects
-// it.
+// marks is repeated whatever the budget (MarkRecomputed.h). What a step keeps is said for whoever
+// inspects it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@
 #include "passes/pipeline/GatherSections.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
-#include "passes/remat/Mark.h"
-#include "passes/remat/Refuse.h"
+#include "passes/remat/MarkRecomputed.h"
+#include "passes/remat/OutOfMemoryReport.h"
 #include "passes/remat/Sections.h"
 #include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -206,7 +206,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
           remat::readStep(function, facts, strategy.offload->activations);
       if (failed(step))
         return signalPassFailure();
-      remat::mark(*step, blocks);
+      remat::markRecomputedActions(*step, blocks);
       remat::Released marked = remat::marked(step->step);
       remat::Rewritten rewritten =
           remat::rewrite(step->step, remat::boundaryOf(step->step), marked);
@@ -217,7 +217,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       inputs = std::max(inputs, inputBytes(function));
     Reserve reserve = reserveOf(*made, threads, facts.threadScratch(), inputs, facts.hasCalls());
-    remat::Throughout taken(getOperation(), reserve, threads);
+    remat::ResidentMemory taken(getOperation(), reserve, threads);
     if (report) {
       report->persistent = taken.bytes();
       report->ofThread = reserve.threads / threads;
@@ -256,9 +256,9 @@ private:
   };
 
   /// Chooses what is released. `next`: what the entry takes that takes most of those behind it.
-  LogicalResult fit(Entry &one, const remat::Throughout &throughout, int64_t next) {
+  LogicalResult fit(Entry &one, const remat::ResidentMemory &resident, int64_t next) {
     auto &[function, entry, choice] = one;
-    int64_t taken = throughout.bytes();
+    int64_t taken = resident.bytes();
     int64_t room = budget - taken, bytes = choice.bytes;
     double total = 0; // with nothing repeated
     for (const remat::Action &action : entry.step.actions)
@@ -273,8 +273,8 @@ private:
         return failure();
       auto error = emitError(function.getLoc())
                    << "what is there throughout alone takes " << bytesText(taken)
-                   << ", and there are to be " << bytesText(budget) << ": " << throughout.words();
-      throughout.note(error);
+                   << ", and there are to be " << bytesText(budget) << ": " << resident.words();
+      resident.note(error);
       remat::Chooser chooser(entry.step);
       int64_t least = chooser.within(0).best.bytes;
       noteLeast(error, function, entry, chooser, std::max(least, next), taken, total);
@@ -284,7 +284,7 @@ private:
     remat::Choices choices = chooser.within(room, isExplained());
     note(function, choices.best.bytes + taken, total + choices.best.cost, choices.fits);
     if (!choices.fits)
-      return refuse(function, entry, chooser, choices, throughout, next, total);
+      return refuse(function, entry, chooser, choices, resident, next, total);
     choice = choices.best;
     int64_t kernels =
         llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
@@ -299,8 +299,8 @@ private:
 
   /// The same of an entry with sections, whose choices are few.
   LogicalResult fit(func::FuncOp function, remat::SectionChooser &chooser,
-                    const remat::Throughout &throughout, int64_t next) {
-    int64_t taken = throughout.bytes(), room = budget - taken;
+                    const remat::ResidentMemory &resident, int64_t next) {
+    int64_t taken = resident.bytes(), room = budget - taken;
     FailureOr<remat::SectionChoice> choice = chooser.least();
     bool fits = budget == 0 || choice->bytes <= room;
     if (!fits && (room > 0 || isExplained())) {
@@ -322,11 +322,11 @@ private:
       auto error = emitError(function.getLoc())
                    << name << " does not fit into " << bytesText(budget)
                    << ": what is there throughout takes " << bytesText(taken) << " ("
-                   << throughout.words() << "), and the smallest run that was found "
+                   << resident.words() << "), and the smallest run that was found "
                    << bytesText(choice->bytes) << " more, which " << computes
                    << "; expected --memory " << std::max(choice->bytes, next) + taken
                    << " or more for this rank";
-      throughout.note(error);
+      resident.note(error);
       return error;
     }
     if (choice->bytes != chooser.least().bytes)
@@ -360,16 +360,16 @@ private:
 
   LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
                        remat::Chooser &chooser, const remat::Choices &choices,
-                       const remat::Throughout &throughout, int64_t next, double total) {
+                       const remat::ResidentMemory &resident, int64_t next, double total) {
     if (!isExplained())
       return failure();
     remat::Rewritten least =
         remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.released);
-    int64_t bytes = remat::measure(least.step).bytes, taken = throughout.bytes();
+    int64_t bytes = remat::measure(least.step).bytes, taken = resident.bytes();
     auto error = emitError(function.getLoc())
                  << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
                  << ": what is there throughout takes " << bytesText(taken)
-                 << (taken ? " (" + throughout.words() + ")" : "")
+                 << (taken ? " (" + resident.words() + ")" : "")
                  << ", and the smallest run that was found " << bytesText(bytes) << " more, which "
                  << doingOf(entry.step, choices.best.released) << " ("
                  << priceText(choices.best.cost, total) << " of its time)";

@@ -7,9 +7,9 @@
 //
 // The collectives along an axis go to a queue of their own. They begin when what they read is made
 // and are waited for where what they give is used, and what can be computed between stands there
-// (Beside.h says in which order). Both hold memory for that long, so it is done as far as there is
-// room. Runs on a plan without places, and places it in trial. In a loop all that begins in a round
-// is waited for in that round.
+// (ListScheduler.h says in which order). Both hold memory for that long, so it is done as far as
+// there is room. Runs on a plan without places, and places it in trial. In a loop all that begins
+// in a round is waited for in that round.
 //
 // Ahead of weir-overlap-transfers: what is fetched begins ahead of actions that stay where they
 // are.
@@ -25,7 +25,7 @@
 #include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/memory/Reserve.h"
-#include "passes/schedule/Beside.h"
+#include "passes/schedule/ListScheduler.h"
 #include "passes/schedule/Timing.h"
 #include "runtime/base/Link.h"
 #include "runtime/base/Mesh.h"
@@ -45,8 +45,8 @@ namespace {
 class Overlap {
 public:
   Overlap(plan::EntryOp entry, const Mesh &mesh, const Target &target, const Link &link,
-          const Freedom &freedom)
-      : entry(entry), mesh(mesh), prices(target, link), timing(prices), freedom(freedom),
+          const SchedulingLimits &limits)
+      : entry(entry), mesh(mesh), prices(target, link), timing(prices), limits(limits),
         isOneAtATime(target.stagesPorts()), builder(entry.getContext()) {}
 
   void run() { run(entry.getBody().front()); }
@@ -83,7 +83,7 @@ private:
   const Mesh &mesh;
   TargetPrices prices;
   Timing timing;
-  const Freedom freedom;
+  const SchedulingLimits limits;
   /// On a GPU a collective is a kernel that holds a part of it while it waits: of two at once, each
   /// may have no room until the other is done, and another rank have begun them the other way
   /// round.
@@ -112,7 +112,7 @@ void Overlap::run(Block &block) {
   }
   if (llvm::all_of(queues, [](uint64_t queue) { return queue == computeQueue; }))
     return;
-  std::vector<unsigned> order = Beside(actions, std::move(seconds), queues, freedom).order();
+  std::vector<unsigned> order = ListScheduler(actions, std::move(seconds), queues, limits).order();
   emit(block, actions, order, queues);
 }
 
@@ -249,11 +249,11 @@ private:
     constexpr int mostTried = 6;
     double best = worth * secondsOf(entry);
     int64_t scratch = scratchOf(entry), most = room ? std::max(*room, scratch) : INT64_MAX;
-    Freedom freedom{most, true};
+    SchedulingLimits limits{most, true};
     for (int i = 0; i < mostTried; ++i) {
       OpBuilder builder(entry);
       auto trial = cast<plan::EntryOp>(builder.clone(*entry));
-      Overlap(trial, mesh, *made, link, freedom).run();
+      Overlap(trial, mesh, *made, link, limits).run();
       int64_t takes = room ? scratchOf(trial) : 0;
       if (takes <= most && secondsOf(trial) < best) {
         entry.erase();
@@ -263,8 +263,8 @@ private:
       if (takes <= most)
         break; // with less it is no faster
       // What does not fit is given up.
-      freedom.most -= takes - most;
-      freedom.passes = i < mostTried / 2;
+      limits.most -= takes - most;
+      limits.passes = i < mostTried / 2;
     }
   }
 

@@ -1,4 +1,4 @@
-//===- Twice.cpp - What is needed early and late is computed twice --------===//
+//===- RecomputeUpdates.cpp - What is needed early and late, made twice ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/fusion/Roots.h"
+#include "passes/fusion/Epilogues.h"
 #include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
@@ -76,7 +76,7 @@ llvm::IntEqClasses classesOf(ArrayRef<Selected> all) {
 
 } // namespace
 
-void computeTwice(Block &block) {
+void recomputeUpdates(Block &block) {
   std::vector<Selected> all;
   for (SelectOp select : block.getOps<SelectOp>())
     if (!shapeOf(select.getResult()).empty())

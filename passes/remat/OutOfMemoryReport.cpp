@@ -1,11 +1,11 @@
-//===- Refuse.cpp - What takes the memory of what does not fit ------------===//
+//===- OutOfMemoryReport.cpp - What takes the memory of what does not fit -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/remat/Refuse.h"
+#include "passes/remat/OutOfMemoryReport.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/program/Variable.h"
@@ -59,7 +59,7 @@ std::string howItIsThere(const Step &now, int tensor) {
 
 } // namespace
 
-Throughout::Throughout(ModuleOp module, const Reserve &reserve, int64_t threads) {
+ResidentMemory::ResidentMemory(ModuleOp module, const Reserve &reserve, int64_t threads) {
   for (auto variable : module.getOps<VariableOp>())
     if (!variable.getHost())
       add(lineOf(variable.getLoc()), wordsOf(variable.getRole()),
@@ -79,7 +79,7 @@ Throughout::Throughout(ModuleOp module, const Reserve &reserve, int64_t threads)
   llvm::stable_sort(lines, [](const Line &a, const Line &b) { return a.bytes > b.bytes; });
 }
 
-void Throughout::add(Location at, const char *what, int64_t bytes) {
+void ResidentMemory::add(Location at, const char *what, int64_t bytes) {
   for (Line &line : lines)
     if (line.at == at && line.what == StringRef(what)) {
       line.bytes += bytes;
@@ -88,21 +88,21 @@ void Throughout::add(Location at, const char *what, int64_t bytes) {
   lines.push_back({at, what, bytes});
 }
 
-int64_t Throughout::bytes() const {
+int64_t ResidentMemory::bytes() const {
   int64_t all = 0;
   for (const Part &part : parts)
     all += part.bytes;
   return all;
 }
 
-std::string Throughout::words() const {
+std::string ResidentMemory::words() const {
   std::string all;
   for (const Part &part : parts)
     all += (all.empty() ? "" : ", ") + part.what + " " + bytesText(part.bytes);
   return all;
 }
 
-void Throughout::note(InFlightDiagnostic &error) const {
+void ResidentMemory::note(InFlightDiagnostic &error) const {
   for (const Line &line : ArrayRef(lines).take_front(mostNoted))
     error.attachNote(line.at) << "this takes " << bytesText(line.bytes) << ": " << line.what;
 }

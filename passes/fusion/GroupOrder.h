@@ -1,4 +1,4 @@
-//===- Waits.h - Which groups wait for which ------------------------------===//
+//===- GroupOrder.h - Which groups wait for which -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_FUSION_WAITS_H
-#define WEIR_PASSES_FUSION_WAITS_H
+#ifndef WEIR_PASSES_FUSION_GROUPORDER_H
+#define WEIR_PASSES_FUSION_GROUPORDER_H
 
 #include "ir/weir/WeirDialect.h"
 #include "llvm/ADT/BitVector.h"
@@ -29,9 +29,9 @@ namespace weir {
 
 /// Each op stands for the group that it is in; at first every op is alone, but for the sections of
 /// microbatches (passes/pipeline/GatherSections.h), which stand together in the block and for one.
-class Waits {
+class GroupOrder {
 public:
-  explicit Waits(mlir::Block &block);
+  explicit GroupOrder(mlir::Block &block);
 
   /// Whether `later` waits for `earlier` through a third group; with `direct`, an edge between the
   /// two themselves, or through a cheap op, does not count.

@@ -1,12 +1,12 @@
-//===- Refuse.h - What takes the memory of what does not fit --------------===//
+//===- OutOfMemoryReport.h - What takes the memory of what does not fit ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_REMAT_REFUSE_H
-#define WEIR_PASSES_REMAT_REFUSE_H
+#ifndef WEIR_PASSES_REMAT_OUTOFMEMORYREPORT_H
+#define WEIR_PASSES_REMAT_OUTOFMEMORYREPORT_H
 
 #include "passes/memory/Reserve.h"
 #include "passes/remat/ReadStep.h"
@@ -14,10 +14,10 @@
 namespace weir::remat {
 
 /// What is in memory as long as a program runs, whatever its entries do.
-class Throughout {
+class ResidentMemory {
 public:
   /// Variables of the device, and what a run takes besides the arena.
-  Throughout(mlir::ModuleOp module, const Reserve &reserve, int64_t threads);
+  ResidentMemory(mlir::ModuleOp module, const Reserve &reserve, int64_t threads);
 
   int64_t bytes() const;
   /// "parameters 8.1 MB, what optimizers keep 16.3 MB".

@@ -1,4 +1,4 @@
-//===- Beside.cpp - When collectives begin beside what is computed --------===//
+//===- ListScheduler.cpp - When collectives begin beside what is computed -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/schedule/Beside.h"
+#include "passes/schedule/ListScheduler.h"
 #include <cmath>
 
 using namespace mlir;
@@ -27,10 +27,10 @@ constexpr double mostHurried = 0.5;
 // Nodes that are looked at for one that need not wait.
 constexpr unsigned mostAhead = 256;
 
-Beside::Beside(const Dependences &actions, std::vector<double> seconds,
-               std::vector<uint64_t> queues, const Freedom &freedom)
+ListScheduler::ListScheduler(const Dependences &actions, std::vector<double> seconds,
+                             std::vector<uint64_t> queues, const SchedulingLimits &limits)
     : actions(actions), nodes(actions.nodes), seconds(std::move(seconds)),
-      queues(std::move(queues)), freedom(freedom), states(nodes.size()), releases(nodes.size()),
+      queues(std::move(queues)), limits(limits), states(nodes.size()), releases(nodes.size()),
       left(actions.touched) {
   for (auto [i, node] : llvm::enumerate(nodes)) {
     states[i].waits = node.behind.size();
@@ -42,7 +42,7 @@ Beside::Beside(const Dependences &actions, std::vector<double> seconds,
 }
 
 /// From the last on: each is done when its user begins, and those behind it have begun.
-void Beside::findReleases() {
+void ListScheduler::findReleases() {
   std::vector<double> begins;
   double time = 0;
   for (unsigned i = 0; i < nodes.size(); ++i) {
@@ -73,12 +73,12 @@ void Beside::findReleases() {
   }
 }
 
-bool Beside::isReady(unsigned node) const {
+bool ListScheduler::isReady(unsigned node) const {
   return !states[node].given && states[node].waits == 0 &&
          (!nodes[node].hasCollectives || (head < ordered.size() && ordered[head] == node));
 }
 
-double Beside::waitsUntil(unsigned node) const {
+double ListScheduler::waitsUntil(unsigned node) const {
   double until = 0;
   for (unsigned before : nodes[node].behind)
     if (isCollective(before))
@@ -86,7 +86,7 @@ double Beside::waitsUntil(unsigned node) const {
   return until;
 }
 
-int64_t Beside::bytesAdded(unsigned node) const {
+int64_t ListScheduler::bytesAdded(unsigned node) const {
   int64_t bytes = 0;
   for (Dependences::Memory memory : nodes[node].touches)
     if (auto size = actions.sizes.find(memory);
@@ -95,21 +95,21 @@ int64_t Beside::bytesAdded(unsigned node) const {
   return bytes;
 }
 
-void Beside::touch(unsigned node) {
+void ListScheduler::touch(unsigned node) {
   for (Dependences::Memory memory : nodes[node].touches)
     if (auto size = actions.sizes.find(memory);
         size != actions.sizes.end() && live.insert(memory).second)
       alive += size->second;
 }
 
-void Beside::letGo(unsigned node) {
+void ListScheduler::letGo(unsigned node) {
   for (Dependences::Memory memory : nodes[node].touches)
     if (auto size = actions.sizes.find(memory); size != actions.sizes.end() && --left[memory] == 0)
       alive -= size->second;
 }
 
 /// Queue 0 has waited for it, and for those before it on its queue.
-void Beside::await(unsigned collective) {
+void ListScheduler::await(unsigned collective) {
   auto &some = beside[queues[collective]];
   while (!some.empty() && some.front() <= collective) {
     letGo(some.front());
@@ -117,7 +117,7 @@ void Beside::await(unsigned collective) {
   }
 }
 
-void Beside::give(unsigned node) {
+void ListScheduler::give(unsigned node) {
   states[node].given = true;
   given.push_back(node);
   for (unsigned after : states[node].next)
@@ -141,7 +141,7 @@ void Beside::give(unsigned node) {
 }
 
 /// Gives out the next collective, where it is time.
-bool Beside::begin() {
+bool ListScheduler::begin() {
   if (head == ordered.size() || !isCollective(ordered[head]))
     return false;
   unsigned node = ordered[head];
@@ -152,7 +152,7 @@ bool Beside::begin() {
 }
 
 /// Gives out the first of what little the next collective still needs.
-bool Beside::hurry() {
+bool ListScheduler::hurry() {
   if (head == ordered.size() || !isCollective(ordered[head]))
     return false;
   unsigned collective = ordered[head];
@@ -186,7 +186,7 @@ bool Beside::hurry() {
 
 /// The first of queue 0 that is not given out and does not wait until it is wanted, or the number
 /// of all.
-unsigned Beside::upcoming() {
+unsigned ListScheduler::upcoming() {
   while (first < nodes.size() && states[first].given)
     ++first;
   unsigned node = first;
@@ -196,7 +196,7 @@ unsigned Beside::upcoming() {
 }
 
 /// What has to be given out next for that node.
-unsigned Beside::neededFor(unsigned node) {
+unsigned ListScheduler::neededFor(unsigned node) {
   while (true) {
     auto before = llvm::find_if(nodes[node].behind, [&](unsigned i) { return !states[i].given; });
     if (before != nodes[node].behind.end())
@@ -209,18 +209,18 @@ unsigned Beside::neededFor(unsigned node) {
 }
 
 /// When that would be done: what is not begun now begins then.
-double Beside::soonestEnd() {
+double ListScheduler::soonestEnd() {
   unsigned node = upcoming();
   return node == nodes.size() ? INFINITY : std::max(now, waitsUntil(node)) + seconds[node];
 }
 
 /// The first that there is, or another while that would wait. Collectives, and what is made of
 /// variables by them, are held back until something needs them.
-unsigned Beside::next() {
+unsigned ListScheduler::next() {
   unsigned soonest = upcoming();
   if (soonest == nodes.size() || !isReady(soonest))
     return neededFor(soonest == nodes.size() ? first : soonest);
-  if (!freedom.passes)
+  if (!limits.passes)
     return soonest;
   unsigned last = std::min<size_t>(nodes.size(), first + mostAhead);
   for (unsigned i = first; i < last && waitsUntil(soonest) > now; ++i)
@@ -230,7 +230,7 @@ unsigned Beside::next() {
   return soonest;
 }
 
-std::vector<unsigned> Beside::order() {
+std::vector<unsigned> ListScheduler::order() {
   findReleases();
   while (given.size() < nodes.size())
     if (!begin() && !hurry())

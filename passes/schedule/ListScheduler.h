@@ -1,32 +1,32 @@
-//===- Beside.h - When collectives begin beside what is computed ----------===//
+//===- ListScheduler.h - When collectives begin beside what is computed ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SCHEDULE_BESIDE_H
-#define WEIR_PASSES_SCHEDULE_BESIDE_H
+#ifndef WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
+#define WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
 
 #include "passes/schedule/Dependences.h"
 
 namespace weir {
 
 /// What an order may do.
-struct Freedom {
+struct SchedulingLimits {
   int64_t most = INT64_MAX; ///< bytes of the block's scratch that may be alive for what is hurried
   bool passes = true;       ///< what would wait for a collective lets others go first
 };
 
 /// The actions of a block in a new order, in which collectives begin when what they read is made
 /// and others go on beside them.
-class Beside {
+class ListScheduler {
 public:
   using Node = Dependences::Node;
 
   /// `seconds` of each node; `queues` of those that are collectives, 0 for all others.
-  Beside(const Dependences &actions, std::vector<double> seconds, std::vector<uint64_t> queues,
-         const Freedom &freedom);
+  ListScheduler(const Dependences &actions, std::vector<double> seconds,
+                std::vector<uint64_t> queues, const SchedulingLimits &limits);
 
   /// The numbers of the nodes. Collectives, and loops that have some, are in the order they had:
   /// so all ranks have the same.
@@ -51,7 +51,7 @@ private:
   double waitsUntil(unsigned node) const;
   /// What it would make alive.
   int64_t bytesAdded(unsigned node) const;
-  bool hasRoom(unsigned node) const { return alive + bytesAdded(node) <= freedom.most; }
+  bool hasRoom(unsigned node) const { return alive + bytesAdded(node) <= limits.most; }
   bool begin();
   bool hurry();
   unsigned upcoming();
@@ -63,7 +63,7 @@ private:
   const std::vector<Node> &nodes;
   const std::vector<double> seconds;
   const std::vector<uint64_t> queues;
-  const Freedom freedom;
+  const SchedulingLimits limits;
   std::vector<State> states;
   std::vector<double> releases; ///< when collectives of what is there from the start are to begin
   std::vector<bool> late;       ///< what is made of variables by collectives, these too

@@ -1,11 +1,11 @@
-//===- Waits.cpp - Which groups wait for which ----------------------------===//
+//===- GroupOrder.cpp - Which groups wait for which -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/fusion/Waits.h"
+#include "passes/fusion/GroupOrder.h"
 #include "ir/weir/Collectives.h"
 #include "passes/fusion/Groups.h"
 #include "passes/pipeline/GatherSections.h"
@@ -18,7 +18,7 @@ namespace weir {
 /// Above every label.
 constexpr unsigned labelBits = 62;
 
-Waits::Waits(Block &block) {
+GroupOrder::GroupOrder(Block &block) {
   for (auto [number, op] : llvm::enumerate(block))
     numbers[&op] = number;
   unsigned count = numbers.size();
@@ -69,7 +69,7 @@ Waits::Waits(Block &block) {
   findChain();
 }
 
-void Waits::findChain() {
+void GroupOrder::findChain() {
   unsigned count = reads.size();
   std::vector<unsigned> depth(count, 1);
   unsigned deepest = 0;
@@ -100,7 +100,7 @@ void Waits::findChain() {
       chainBehind[read] = std::min(chainBehind[read], chainBehind[op]);
 }
 
-bool Waits::otherPath(Operation *earlier, Operation *later, bool direct) {
+bool GroupOrder::otherPath(Operation *earlier, Operation *later, bool direct) {
   unsigned from = groupOf[numbers.lookup(earlier)], to = groupOf[numbers.lookup(later)];
   SmallVector<unsigned, 32> found;
   return isBefore(from, to) && search(from, to, direct, found);
@@ -108,7 +108,7 @@ bool Waits::otherPath(Operation *earlier, Operation *later, bool direct) {
 
 /// Whether there is another path; `found` are the groups gone through, all behind `from` in the
 /// order: all of `to`'s that are, where there is none.
-bool Waits::search(unsigned from, unsigned to, bool direct, SmallVectorImpl<unsigned> &found) {
+bool GroupOrder::search(unsigned from, unsigned to, bool direct, SmallVectorImpl<unsigned> &found) {
   ++searches;
   bool arrived = false;
   auto follow = [&](unsigned op) {
@@ -148,7 +148,7 @@ bool Waits::search(unsigned from, unsigned to, bool direct, SmallVectorImpl<unsi
   return false;
 }
 
-void Waits::merge(Operation *a, Operation *b) {
+void GroupOrder::merge(Operation *a, Operation *b) {
   unsigned from = groupOf[numbers.lookup(a)], to = groupOf[numbers.lookup(b)];
   if (isBefore(to, from))
     std::swap(from, to);
@@ -170,12 +170,12 @@ void Waits::merge(Operation *a, Operation *b) {
   chainBefore[from] = std::max(chainBefore[from], chainBefore[to]);
 }
 
-void Waits::unlink(unsigned group) {
+void GroupOrder::unlink(unsigned group) {
   behind[before[group]] = behind[group];
   before[behind[group]] = before[group];
 }
 
-void Waits::insertBefore(unsigned group, unsigned place) {
+void GroupOrder::insertBefore(unsigned group, unsigned place) {
   if (labels[place] - labels[before[place]] < 2)
     makeRoomBefore(place);
   labels[group] = labels[before[place]] + (labels[place] - labels[before[place]]) / 2;
@@ -187,7 +187,7 @@ void Waits::insertBefore(unsigned group, unsigned place) {
 
 /// Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for maintaining order
 /// in a list", 2002: spreads the labels of the smallest range around the place that is not crowded.
-void Waits::makeRoomBefore(unsigned place) {
+void GroupOrder::makeRoomBefore(unsigned place) {
   unsigned head = reads.size(), tail = head + 1;
   double most = 1;
   for (unsigned bits = 1;; ++bits) {

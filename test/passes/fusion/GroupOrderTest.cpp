@@ -1,11 +1,11 @@
-//===- WaitsTest.cpp - Which groups wait for which ------------------------===//
+//===- GroupOrderTest.cpp - Which groups wait for which -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/fusion/Waits.h"
+#include "passes/fusion/GroupOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/fusion/Groups.h"
@@ -109,7 +109,7 @@ private:
   Group target, seen;
 };
 
-TEST(Waits, AnswersAsGoingThroughEverythingDoes) {
+TEST(GroupOrder, AnswersAsGoingThroughEverythingDoes) {
   std::mt19937 random(1);
   auto below = [&](int end) { return int(random() % unsigned(end)); };
   int answers[2] = {}, merged = 0;
@@ -127,7 +127,7 @@ TEST(Waits, AnswersAsGoingThroughEverythingDoes) {
         fused.push_back(&op);
     if (fused.size() < 2)
       continue;
-    Waits waits(program.block());
+    GroupOrder order(program.block());
     Slow slow(program.block());
     for (int question = 0; question < 60; ++question) {
       mlir::Operation *a = fused[below(fused.size())], *b = fused[below(fused.size())];
@@ -135,11 +135,11 @@ TEST(Waits, AnswersAsGoingThroughEverythingDoes) {
         continue;
       bool direct = below(2);
       bool forth = slow.otherPath(a, b, direct), back = slow.otherPath(b, a, false);
-      ASSERT_EQ(waits.otherPath(a, b, direct), forth) << ops;
-      ASSERT_EQ(waits.otherPath(b, a, false), back) << ops;
+      ASSERT_EQ(order.otherPath(a, b, direct), forth) << ops;
+      ASSERT_EQ(order.otherPath(b, a, false), back) << ops;
       ++answers[forth];
       if (!forth && !back) {
-        waits.merge(a, b);
+        order.merge(a, b);
         slow.merge(a, b);
         ++merged;
       }
@@ -181,7 +181,7 @@ size_t stepsOf(int layers) {
   return Groups(program.block(), false).steps();
 }
 
-TEST(Waits, TakesStepsInProportionToTheLayers) {
+TEST(GroupOrder, TakesStepsInProportionToTheLayers) {
   // Enough for groups of the largest size: up to there, an op more is compared with all before it.
   size_t few = stepsOf(300), many = stepsOf(2400);
   EXPECT_LT(many, 9 * few);

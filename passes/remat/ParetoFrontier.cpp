@@ -1,11 +1,11 @@
-//===- Corners.cpp - The cheapest choices at the boundary -----------------===//
+//===- ParetoFrontier.cpp - The cheapest choices at the boundary ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/remat/Corners.h"
+#include "passes/remat/ParetoFrontier.h"
 #include "passes/MinCut.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace weir::remat {
 
-Corners::Corners(const Step &step)
+ParetoFrontier::ParetoFrontier(const Step &step)
     : step(step), turn(boundaryOf(step)), needed(step.tensors.size()) {
   for (int i = turn; i < step.end; ++i)
     for (int read : step.actions[i].reads)
@@ -34,29 +34,29 @@ Corners::Corners(const Step &step)
         smallest = std::min(smallest, double(step.tensors[made].bytes));
       }
   }
-  Corner low = cut(0), high = cut(2 * (most + 1e-12) / smallest);
-  corners.push_back(low);
+  ParetoPoint low = cut(0), high = cut(2 * (most + 1e-12) / smallest);
+  points.push_back(low);
   findBetween(low, high, 0);
-  corners.push_back(high);
+  points.push_back(high);
 }
 
-double Corners::boundAt(int64_t bytes) const {
+double ParetoFrontier::boundAt(int64_t bytes) const {
   double bound = 0, kept = double(bytes) - double(fixed);
-  for (const Corner &corner : corners)
+  for (const ParetoPoint &corner : points)
     bound = std::max(bound, corner.cost + corner.price * (corner.kept - kept));
   return bound;
 }
 
-int64_t Corners::least() const {
+int64_t ParetoFrontier::least() const {
   double kept = 0;
-  for (const Corner &corner : corners)
+  for (const ParetoPoint &corner : points)
     if (corner.price > 0)
       kept = std::max(kept, corner.kept - (most - corner.cost) / corner.price);
   return fixed + int64_t(kept);
 }
 
 /// From what is needed on, back to where it comes from.
-void Corners::findCandidates() {
+void ParetoFrontier::findCandidates() {
   wanted = needed;
   for (int i = turn - 1; i >= step.begin; --i) {
     const Action &action = step.actions[i];
@@ -70,7 +70,7 @@ void Corners::findCandidates() {
   std::reverse(actions.begin(), actions.end());
 }
 
-SmallVector<int> Corners::goers(int action) const {
+SmallVector<int> ParetoFrontier::goers(int action) const {
   SmallVector<int> result;
   for (int made : step.actions[action].writes)
     if (wanted[made] && mayGo(step, made))
@@ -78,7 +78,7 @@ SmallVector<int> Corners::goers(int action) const {
   return result;
 }
 
-void Corners::findFixed() {
+void ParetoFrontier::findFixed() {
   Memory memory = measure(step);
   if (turn <= 0 || turn > int(memory.alive.size()))
     return;
@@ -90,7 +90,7 @@ void Corners::findFixed() {
 }
 
 /// The cheapest choice where a byte that is kept costs so much.
-Corner Corners::cut(double price) const {
+ParetoPoint ParetoFrontier::cut(double price) const {
   // Nodes: repeated actions, and tensors that are needed, are with the source.
   std::vector<int> ofAction(step.actions.size(), -1), ofTensor(step.tensors.size(), -1);
   int nodes = 2;
@@ -123,7 +123,7 @@ Corner Corners::cut(double price) const {
         graph.add(ofAction[action], ofTensor[read], MinCut::never);
   }
   std::vector<bool> side = graph.solve();
-  Corner corner;
+  ParetoPoint corner;
   corner.price = price;
   corner.released = Released(step);
   for (int action : actions) {
@@ -145,17 +145,17 @@ Corner Corners::cut(double price) const {
   return corner;
 }
 
-void Corners::findBetween(const Corner &low, const Corner &high, int depth) {
+void ParetoFrontier::findBetween(const ParetoPoint &low, const ParetoPoint &high, int depth) {
   constexpr int deepest = 6;
   if (low.kept <= high.kept || depth == deepest)
     return;
   double price = (high.cost - low.cost) / (low.kept - high.kept);
-  Corner between = cut(price);
+  ParetoPoint between = cut(price);
   double line = low.cost + price * low.kept, found = between.cost + price * between.kept;
   if (found >= line * (1 - 1e-9) || between.kept >= low.kept || between.kept <= high.kept)
     return;
   findBetween(low, between, depth + 1);
-  corners.push_back(between);
+  points.push_back(between);
   findBetween(between, high, depth + 1);
 }
 

@@ -1,4 +1,4 @@
-//===- Roots.h - What kernels of their own take along ---------------------===//
+//===- Epilogues.h - What kernels of their own take along -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_FUSION_ROOTS_H
-#define WEIR_PASSES_FUSION_ROOTS_H
+#ifndef WEIR_PASSES_FUSION_EPILOGUES_H
+#define WEIR_PASSES_FUSION_EPILOGUES_H
 
 #include "codegen/Target.h"
 #include "passes/fusion/Groups.h"
@@ -29,12 +29,12 @@ void reduceInSteps(mlir::Block &block);
 
 /// Rewrites a block so that epilogues stand next to their products, attention's results have one
 /// layout, and views move what is narrow: casts narrow before them and widen behind.
-void prepareRoots(mlir::Block &block);
+void placeEpilogues(mlir::Block &block);
 
 /// Gives tensors that one truth value decides about, and that others need before it is known, a
 /// computation of their own for what is selected. Before grouping; equal ops that end in one kernel
 /// after all are merged there.
-void computeTwice(mlir::Block &block);
+void recomputeUpdates(mlir::Block &block);
 
 /// Whether the op scales a product twice, as library calls do: what is summed of its factors is
 /// multiplied with a number of each, which are in memory.

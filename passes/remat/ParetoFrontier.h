@@ -1,4 +1,4 @@
-//===- Corners.h - The cheapest choices at the boundary -------------------===//
+//===- ParetoFrontier.h - The cheapest choices at the boundary ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,23 +14,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_REMAT_CORNERS_H
-#define WEIR_PASSES_REMAT_CORNERS_H
+#ifndef WEIR_PASSES_REMAT_PARETOFRONTIER_H
+#define WEIR_PASSES_REMAT_PARETOFRONTIER_H
 
 #include "passes/remat/Step.h"
 
 namespace weir::remat {
 
 /// A choice as the boundary sees it.
-struct Corner {
+struct ParetoPoint {
   Released released;
   double kept = 0, cost = 0;
   double price = 0; ///< of a byte, at which nothing is cheaper
 };
 
-class Corners {
+class ParetoFrontier {
 public:
-  explicit Corners(const Step &step);
+  explicit ParetoFrontier(const Step &step);
 
   int boundary() const { return turn; }
   /// The actions that may be repeated, and whose repetition may be wanted.
@@ -38,7 +38,7 @@ public:
   /// The results of an action that may lie with the host, and are wanted.
   llvm::SmallVector<int> goers(int action) const;
   /// From nothing repeated to all that helps.
-  const std::vector<Corner> &all() const { return corners; }
+  const std::vector<ParetoPoint> &all() const { return points; }
   /// What no choice costs less than with an arena of so many bytes: at every price that was looked
   /// at, none is cheaper than the corner found there.
   double boundAt(int64_t bytes) const;
@@ -48,8 +48,8 @@ public:
 private:
   void findCandidates();
   void findFixed();
-  Corner cut(double price) const;
-  void findBetween(const Corner &low, const Corner &high, int depth);
+  ParetoPoint cut(double price) const;
+  void findBetween(const ParetoPoint &low, const ParetoPoint &high, int depth);
 
   const Step &step;
   const int turn;
@@ -58,7 +58,7 @@ private:
   std::vector<int> actions;
   int64_t fixed = 0; ///< bytes alive at the boundary whatever is chosen
   double most = 0;   ///< that no choice costs more than
-  std::vector<Corner> corners;
+  std::vector<ParetoPoint> points;
 };
 
 } // namespace weir::remat

@@ -1,11 +1,11 @@
-//===- Roots.cpp - What kernels of their own take along -------------------===//
+//===- Epilogues.cpp - What kernels of their own take along ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/fusion/Roots.h"
+#include "passes/fusion/Epilogues.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/elementwise/Binary.h"
@@ -295,7 +295,7 @@ void reduceInSteps(Block &block) {
   }
 }
 
-void prepareRoots(Block &block) {
+void placeEpilogues(Block &block) {
   widenBehindViews(block);
   SmallVector<ConcatOp> concats;
   SmallVector<MatmulOp> products;
@@ -412,7 +412,7 @@ RootKernel attentionKernel(Operation *root) {
 
 /// A reduction that is no row's computes its input on the way, where that takes no more than two
 /// tensors to read.
-static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
+static void absorbProducers(ReduceOp reduce, FusionGroup *group, Groups &groups) {
   constexpr unsigned mostOps = 16, mostReads = 2;
   ArrayRef<int64_t> full = shapeOf(reduce.getInput());
   llvm::SetVector<Operation *> producers;
@@ -460,7 +460,7 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
     if (fusionClass(&op) == FusionClass::root)
       roots.push_back(&op);
   for (Operation *root : roots) {
-    Group *group = groups.of(root);
+    FusionGroup *group = groups.of(root);
     if (auto reduce = dyn_cast<ReduceOp>(root)) {
       absorbProducers(reduce, group, groups);
       continue;

@@ -1,12 +1,12 @@
-//===- Mark.h - What the plan of the model says of actions --------------===//
+//===- MarkRecomputed.h - What the plan of the model says of actions ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_REMAT_MARK_H
-#define WEIR_PASSES_REMAT_MARK_H
+#ifndef WEIR_PASSES_REMAT_MARKRECOMPUTED_H
+#define WEIR_PASSES_REMAT_MARKRECOMPUTED_H
 
 #include "ir/weir/Recompute.h"
 #include "passes/remat/ReadStep.h"
@@ -18,7 +18,7 @@ namespace weir::remat {
 /// what does not compute but shows, and constants, may come from anywhere. An action is not marked
 /// whose result is read in blocks that begin elsewhere (Recomputed::startOf). Where no gradient
 /// reads what the marked actions make, none is marked.
-void mark(EntryStep &entry, const Recomputed &blocks);
+void markRecomputedActions(EntryStep &entry, const Recomputed &blocks);
 
 } // namespace weir::remat
 

@@ -1,11 +1,11 @@
-//===- Keep.cpp - What sections keep for later ones ---------------------------===//
+//===- SavedActivations.cpp - What sections keep for later ones -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/Keep.h"
+#include "passes/pipeline/SavedActivations.h"
 #include "ir/weir/random/Random.h"
 #include "passes/MinCut.h"
 

@@ -1,4 +1,4 @@
-//===- Keep.h - What sections keep for later ones ----------------------------===//
+//===- SavedActivations.h - What sections keep for later ones -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,12 +9,12 @@
 // what is least to write and to read: where values follow element by element from fewer or narrower
 // ones, these are, and the section that reads the values computes them again, as one kernel of both
 // would have. The cheapest choice is a minimal cut, as it is where one body is cut in two by what
-// it recomputes (passes/remat/Corners.h).
+// it recomputes (passes/remat/ParetoFrontier.h).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_KEEP_H
-#define WEIR_PASSES_PIPELINE_KEEP_H
+#ifndef WEIR_PASSES_PIPELINE_SAVEDACTIVATIONS_H
+#define WEIR_PASSES_PIPELINE_SAVEDACTIVATIONS_H
 
 #include "ir/weir/WeirDialect.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,11 +1,11 @@
-//===- Mark.cpp - What the plan of the model says of actions ------------===//
+//===- MarkRecomputed.cpp - What the plan of the model says of actions ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/remat/Mark.h"
+#include "passes/remat/MarkRecomputed.h"
 #include "ir/weir/Phase.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
@@ -44,7 +44,7 @@ static std::vector<int> numberBlocks(const EntryStep &entry, const Recomputed &b
   return numbers;
 }
 
-void mark(EntryStep &entry, const Recomputed &blocks) {
+void markRecomputedActions(EntryStep &entry, const Recomputed &blocks) {
   Step &step = entry.step;
   Phases phases;
   auto isOne = [&](int tensor) { return step.tensors[tensor].isGradient; };
