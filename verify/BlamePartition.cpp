@@ -34,7 +34,7 @@ std::optional<Tensor> together(llvm::ArrayRef<const Tensor *> shares, const Layo
   Tensor whole(layout.shape());
   auto isOne = [&](int64_t rank) { // of those that have the same, the first
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-      if (!layout.isCutOver(axis) && !llvm::is_contained(layout.sums, axis) &&
+      if (!layout.isCutOver(axis) && !llvm::is_contained(layout.partial, axis) &&
           mesh.coordinate(rank, axis) != 0)
         return false;
     return true;
@@ -50,7 +50,8 @@ std::optional<Tensor> together(llvm::ArrayRef<const Tensor *> shares, const Layo
       });
   }
   for (auto [rank, share] : llvm::enumerate(shares))
-    if (layout.sums.empty() && !sameElements(shareOf(whole, layout, mesh, int64_t(rank)), *share))
+    if (layout.partial.empty() &&
+        !sameElements(shareOf(whole, layout, mesh, int64_t(rank)), *share))
       return std::nullopt;
   return whole;
 }

@@ -44,7 +44,7 @@ Sharding Sharding::of(const Layout &layout, const Mesh &mesh) {
     for (const weir::Piece &piece : pieces)
       dimension.push_back({piece.size, namesOf(piece.axes, mesh)});
   }
-  sharding.partial = namesOf(layout.sums, mesh);
+  sharding.partial = namesOf(layout.partial, mesh);
   if (layout.only)
     sharding.only = {mesh.axes[layout.only->axis].name, layout.only->coordinate};
   return sharding;
@@ -65,8 +65,8 @@ std::optional<Layout> Sharding::on(const Mesh &mesh) const {
   std::optional<Axes> sums = numbersOf(partial, mesh);
   if (!sums)
     return std::nullopt;
-  layout.sums = std::move(*sums);
-  llvm::sort(layout.sums);
+  layout.partial = std::move(*sums);
+  llvm::sort(layout.partial);
   if (only) {
     int axis = mesh.find(only->axis);
     if (axis < 0 || only->coordinate >= mesh.axes[size_t(axis)].size)

@@ -1,4 +1,4 @@
-//===- RecomputeUpdates.cpp - What is needed early and late, made twice ----===//
+//===- RecomputeUpdates.cpp - What is needed early and late, made twice ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

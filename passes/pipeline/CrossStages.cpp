@@ -24,7 +24,7 @@
 #include "ir/weir/structure/Structure.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/OpSharding.h"
 #include "runtime/base/MeshRates.h"
 #include "runtime/base/Stages.h"
 #include <map>
@@ -333,7 +333,7 @@ private:
       return layout;
     auto axis = unsigned(found);
     auto members = double(mesh.axes[axis].size);
-    if (members < 2 || layout.isCutOver(axis) || llvm::is_contained(layout.sums, axis))
+    if (members < 2 || layout.isCutOver(axis) || llvm::is_contained(layout.partial, axis))
       return layout;
     AxisRates between = rates.along(stageAxis), within = rates.along(tensorAxis);
     double spared = double(storageBytes(value.getType())) * (members - 1) / members;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Every op computes with the cuts that it was given (weir.factor_sharding), on operands that are
-// brought there from the layouts that they have (Flow.h).
+// brought there from the layouts that they have (OpSharding.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/OpSharding.h"
 #include "passes/sharding/Reshard.h"
 #include "passes/sharding/Stripes.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -253,14 +253,15 @@ private:
         return failure();
       cuts = *said;
     }
-    Flow flow = flowOf(op, rule, cuts, mesh,
-                       [&](Value value) -> const Layout & { return locals.at(value).layout; });
-    std::optional<Pieces> ring = ringOf(op, flow);
+    OpSharding opSharding = opShardingOf(op, rule, cuts, mesh, [&](Value value) -> const Layout & {
+      return locals.at(value).layout;
+    });
+    std::optional<Pieces> ring = ringOf(op, opSharding);
     SmallVector<Value> operands;
-    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
+    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), opSharding.operands))
       operands.push_back(at(operand, wanted, forward.contains(op)));
     SmallVector<Type> types;
-    for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results))
+    for (auto [result, layout] : llvm::zip_equal(op->getResults(), opSharding.results))
       types.push_back(typeOf(result, layout));
     // Of forward values alone, a backward op's program is still backward.
     PhaseListener own(phaseOf(op));
@@ -282,20 +283,20 @@ private:
       values = attendInRing(builder, op, operands, types, nullptr, axisOf(*ring),
                             ring->back().parts(mesh));
     } else {
-      Operation *made = compute(op, operands, types, cuts, flow.results[0]);
+      Operation *made = compute(op, operands, types, cuts, opSharding.results[0]);
       values.assign(made->result_begin(), made->result_end());
-      for (const Combination &combination : flow.combinations)
+      for (const Combination &combination : opSharding.combinations)
         values = combine(made, values, combination);
     }
-    say(values, flow.results);
-    for (auto [old, result, layout] : llvm::zip_equal(op->getResults(), values, flow.results))
+    say(values, opSharding.results);
+    for (auto [old, result, layout] : llvm::zip_equal(op->getResults(), values, opSharding.results))
       locals[old] = {result, layout};
     return success();
   }
 
   /// Of attention in a ring: how keys lie along their positions, which is how it gets them and
   /// leaves their gradients.
-  std::optional<Pieces> ringOf(Operation *op, Flow &flow) {
+  std::optional<Pieces> ringOf(Operation *op, OpSharding &opSharding) {
     std::optional<Layout> keys = layoutOn(op->getAttr(ringShardingAttrName), mesh);
     if (!keys)
       return std::nullopt;
@@ -303,11 +304,11 @@ private:
     Pieces pieces = keys->dimensions[positions];
     unsigned axis = pieces.back().axes.back();
     for (unsigned i : {1, 2}) { // keys and values
-      flow.operands[i].dimensions[positions] = pieces;
+      opSharding.operands[i].dimensions[positions] = pieces;
       if (!isa<AttendGradOp>(op))
         continue;
-      flow.results[i].dimensions[positions] = pieces;
-      llvm::erase(flow.results[i].sums, axis);
+      opSharding.results[i].dimensions[positions] = pieces;
+      llvm::erase(opSharding.results[i].partial, axis);
     }
     return pieces;
   }
@@ -407,11 +408,11 @@ private:
   /// what a product of low precision gives, over axes that are none of the batch's. Gradients of
   /// parameters, which are added up over those, are as wide as they come (weir-narrow-gradients).
   RankedTensorType lowSumOf(Value value, const Layout &from, const Layout &to) const {
-    auto isAdded = [&](unsigned axis) { return !llvm::is_contained(to.sums, axis); };
+    auto isAdded = [&](unsigned axis) { return !llvm::is_contained(to.partial, axis); };
     auto isOfRows = [&](unsigned axis) { return isAdded(axis) && isOfBatch(mesh.axes[axis].name); };
     RankedTensorType type = tensorType(value);
-    if (!lowSums || !type.getElementType().isF32() || !llvm::any_of(from.sums, isAdded) ||
-        llvm::any_of(from.sums, isOfRows))
+    if (!lowSums || !type.getElementType().isF32() || !llvm::any_of(from.partial, isAdded) ||
+        llvm::any_of(from.partial, isOfRows))
       return {};
     Operation *op = value.getDefiningOp();
     while (isa_and_nonnull<View>(op))

@@ -21,10 +21,10 @@
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
-#include "passes/sharding/ChooseCuts.h"
-#include "passes/sharding/Context.h"
-#include "passes/sharding/Experts.h"
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/ContextParallel.h"
+#include "passes/sharding/ExpertParallel.h"
+#include "passes/sharding/OpSharding.h"
+#include "passes/sharding/TensorParallel.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
 
@@ -96,15 +96,16 @@ public:
   /// whole there, but for those of experts, and tables of positions.
   LogicalResult cutBatch(std::optional<ContextParallel> contextParallel) {
     if (int axis = cutAlong(expertAxis);
-        axis >= 0 && failed(cutExperts(function, propagation, mesh, unsigned(axis))))
+        axis >= 0 && failed(applyExpertParallel(function, propagation, mesh, unsigned(axis))))
       return failure();
     for (unsigned axis : rowAxes())
       function.walk([&](ReadOp read) { propagation.fix(read, axis); });
     if (failed(cutRows()))
       return failure();
     int axis = cutAlong(contextAxis);
-    return axis < 0 ? success()
-                    : cutSequences(function, propagation, mesh, unsigned(axis), contextParallel);
+    return axis < 0
+               ? success()
+               : applyContextParallel(function, propagation, mesh, unsigned(axis), contextParallel);
   }
 
   /// Chooses how variables lie over tp, from how they are used, but for those of which
@@ -115,7 +116,7 @@ public:
       if (mesh.axes[axis].name == tensorAxis) {
         if (failed(cutPinned(axis, pins)))
           return failure();
-        chooseCuts(function, propagation, mesh, rates, axis, cutsSums);
+        applyTensorParallel(function, propagation, mesh, rates, axis, cutsSums);
       }
     function.walk([&](ReadOp read) {
       if (Layout layout = propagation.of(read); layout.isCut())

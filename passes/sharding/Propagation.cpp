@@ -9,8 +9,8 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Yield.h"
-#include "passes/sharding/Flow.h"
-#include "passes/sharding/Pieces.h"
+#include "passes/sharding/OpSharding.h"
+#include "passes/sharding/SubDimensions.h"
 #include <numeric>
 
 using namespace mlir;
@@ -146,7 +146,7 @@ Layout Propagation::factorsNow(Shardable op) const {
       SmallVector<int64_t> parts;
       for (unsigned factor : dimension)
         parts.push_back(rule.factors[factor].size);
-      auto apart = fallApart(pieces, parts, mesh());
+      auto apart = splitPieces(pieces, parts, mesh());
       if (!apart)
         continue;
       for (auto [factor, part] : llvm::zip_equal(dimension, *apart))
@@ -173,7 +173,7 @@ bool Propagation::tieSlices(Value slice, Value whole, int64_t count) {
   rows.insert(rows.begin(), Piece{count});
   rows = joined(rows);
   bool changed = add(whole, all);
-  if (auto apart = fallApart(one.dimensions[0], {count, shapeOf(slice)[0]}, mesh())) {
+  if (auto apart = splitPieces(one.dimensions[0], {count, shapeOf(slice)[0]}, mesh())) {
     one.dimensions[0] = (*apart)[1];
     changed |= add(slice, one);
   }

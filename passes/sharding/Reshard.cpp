@@ -16,7 +16,7 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
-#include "passes/sharding/Pieces.h"
+#include "passes/sharding/SubDimensions.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -314,7 +314,7 @@ void apply(Layout &layout, const Step &step) {
   if (step.kind == Step::swap)
     layout.dimensions[step.otherDimension][step.otherPiece].axes.pop_back();
   if (step.kind == Step::sum || step.kind == Step::sumTo)
-    llvm::erase(layout.sums, step.axis);
+    llvm::erase(layout.partial, step.axis);
 }
 
 bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh) {
@@ -381,14 +381,14 @@ SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh 
       add(swapFrom(d, p).value_or(Step{Step::gather, now.dimensions[d][p].axes.back(), d, p}));
   });
   auto isSummed = [&](unsigned axis) {
-    return llvm::is_contained(now.sums, axis) && !llvm::is_contained(goal.sums, axis);
+    return llvm::is_contained(now.partial, axis) && !llvm::is_contained(goal.partial, axis);
   };
   each([&](size_t d, size_t p) {
     Axes wanted = goal.dimensions[d][p].axes;
     for (unsigned axis : ArrayRef(wanted).drop_front(common(d, p)))
       add({isSummed(axis) ? Step::sumTo : Step::slice, axis, d, p});
   });
-  for (unsigned axis : from.sums)
+  for (unsigned axis : from.partial)
     if (isSummed(axis))
       add({Step::sum, axis});
   return steps;

@@ -35,7 +35,7 @@ bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int6
     return true;
   Mesh mesh = meshOf(program);
   std::optional<Layout> lies = Layout::parse(layout->string_view(), mesh);
-  if (!lies || !lies->sums.empty() || !std::ranges::equal(lies->shape(), shape))
+  if (!lies || !lies->partial.empty() || !std::ranges::equal(lies->shape(), shape))
     return false;
   size = sizeOf(elementOf(dtype));
   for (int64_t own : lies->shape(mesh, int64_t(program.rank())))

@@ -251,17 +251,17 @@ std::optional<Layout> Layout::parse(std::string_view text, const Mesh &mesh) {
       std::optional<unsigned> axis = reader.axis(word.substr(1));
       if (!axis)
         return std::nullopt;
-      layout.sums.push_back(*axis);
+      layout.partial.push_back(*axis);
       continue;
     }
     std::optional<Pieces> pieces = reader.dimension(word);
-    if (!pieces || !layout.sums.empty())
+    if (!pieces || !layout.partial.empty())
       return std::nullopt;
     layout.dimensions.push_back(std::move(*pieces));
   }
   if (isLast && !layout.only)
     return std::nullopt;
-  std::ranges::sort(layout.sums);
+  std::ranges::sort(layout.partial);
   return layout;
 }
 
@@ -276,7 +276,7 @@ std::string Layout::text(const Mesh &mesh) const {
     }
     words.push_back(join(parts, "*"));
   }
-  for (unsigned axis : sums)
+  for (unsigned axis : partial)
     words.push_back("+" + mesh.axes[axis].name);
   if (only)
     words.push_back("on " + mesh.axes[only->axis].name + "=" + std::to_string(only->coordinate));

@@ -63,7 +63,7 @@ Pieces joined(std::span<const Piece> pieces);
 
 struct Layout {
   std::vector<Pieces> dimensions;
-  Axes sums = {}; ///< axes over which it is still to be added up, in order
+  Axes partial = {}; ///< axes over which it is still to be added up, in order
   /// The only coordinate along an axis, which cuts nothing, whose ranks have it.
   struct Only {
     unsigned axis;
@@ -75,7 +75,7 @@ struct Layout {
   /// The same on every rank.
   static Layout whole(std::span<const int64_t> shape);
 
-  bool isWhole() const { return sums.empty() && !isCut() && !only; }
+  bool isWhole() const { return partial.empty() && !isCut() && !only; }
   /// Whether the rank has nothing of it.
   bool isElsewhere(const Mesh &mesh, int64_t rank) const {
     return only && mesh.coordinate(rank, only->axis) != only->coordinate;

@@ -71,7 +71,7 @@ private:
   Found check(const Owner &owner, const RankTensor &tensor) {
     std::optional<Layout> layout = tensor.layout.empty() ? Layout::whole(tensor.shape)
                                                          : Layout::parse(tensor.layout, ranks.mesh);
-    if (!layout || layout->shape() != tensor.shape || !layout->sums.empty())
+    if (!layout || layout->shape() != tensor.shape || !layout->partial.empty())
       return fault(FaultKind::unknownLayout, owner,
                    concat(called(owner, tensor), " cannot lie as '", tensor.layout, "' on ",
                           ranks.mesh.text()));

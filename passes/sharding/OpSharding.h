@@ -1,4 +1,4 @@
-//===- Flow.h - How values lie where an op meets them ---------------------===//
+//===- OpSharding.h - How values lie where an op meets them ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_FLOW_H
-#define WEIR_PASSES_SHARDING_FLOW_H
+#ifndef WEIR_PASSES_SHARDING_OPSHARDING_H
+#define WEIR_PASSES_SHARDING_OPSHARDING_H
 
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,7 +25,7 @@ struct Combination {
   Factor::Kind kind; ///< max, min or combined
 };
 
-struct Flow {
+struct OpSharding {
   llvm::SmallVector<Layout> operands; ///< that they are brought to
   llvm::SmallVector<Layout> results;  ///< that they have, once `combinations` are made
   llvm::SmallVector<Combination> combinations;
@@ -36,8 +36,8 @@ struct Flow {
 /// are linear in it, for the first that is not, or whose result is larger. A factor that has to be
 /// whole is cut where whoever partitions the op knows how (Stripes.h): results that do not have it
 /// are sums too.
-Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
-            llvm::function_ref<const Layout &(mlir::Value)> layoutOf);
+OpSharding opShardingOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
+                        llvm::function_ref<const Layout &(mlir::Value)> layoutOf);
 
 /// How an operand or result of these dimensions lies where factors are cut so.
 Layout layoutOf(llvm::ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors);

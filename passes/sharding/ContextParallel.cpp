@@ -1,15 +1,15 @@
-//===- Context.cpp - What is cut over an axis along sequences ---------------===//
+//===- ContextParallel.cpp - What is cut over an axis along sequences -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Context.h"
+#include "passes/sharding/ContextParallel.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/attention/Attention.h"
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/OpSharding.h"
 #include "passes/sharding/Stripes.h"
 
 using namespace mlir;
@@ -119,8 +119,8 @@ private:
 
 } // namespace
 
-LogicalResult cutSequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                           unsigned axis, std::optional<ContextParallel> way) {
+LogicalResult applyContextParallel(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                                   unsigned axis, std::optional<ContextParallel> way) {
   const bool isStep = entry.getSymName() == "step";
   const Mesh::Axis &of = mesh.axes[axis];
   const std::string asked = "--mesh " + of.name + "=" + std::to_string(of.size);

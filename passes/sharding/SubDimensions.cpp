@@ -1,11 +1,11 @@
-//===- Pieces.cpp - Cuts of one dimension, and of what it is made of ------===//
+//===- SubDimensions.cpp - Cuts of a dimension, and of what it is made of -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Pieces.h"
+#include "passes/sharding/SubDimensions.h"
 
 using namespace mlir;
 
@@ -23,8 +23,8 @@ static std::optional<Piece> takeOuter(Piece &piece, int64_t size, const Mesh &me
   return outer;
 }
 
-std::optional<std::vector<Pieces>> fallApart(const Pieces &pieces, ArrayRef<int64_t> sizes,
-                                             const Mesh &mesh) {
+std::optional<std::vector<Pieces>> splitPieces(const Pieces &pieces, ArrayRef<int64_t> sizes,
+                                               const Mesh &mesh) {
   std::vector<Pieces> result;
   auto next = pieces.begin();
   Piece rest{1};

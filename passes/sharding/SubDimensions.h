@@ -1,12 +1,12 @@
-//===- Pieces.h - Cuts of one dimension, and of what it is made of --------===//
+//===- SubDimensions.h - Cuts of one dimension, and of what it is made of -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_PIECES_H
-#define WEIR_PASSES_SHARDING_PIECES_H
+#ifndef WEIR_PASSES_SHARDING_SUBDIMENSIONS_H
+#define WEIR_PASSES_SHARDING_SUBDIMENSIONS_H
 
 #include "mlir/Support/LLVM.h"
 #include "runtime/base/Layout.h"
@@ -15,8 +15,8 @@ namespace weir::sharding {
 
 /// The pieces of each of the factors of these sizes that make up a dimension; nothing where a piece
 /// that is cut does not fall apart so.
-std::optional<std::vector<Pieces>> fallApart(const Pieces &pieces, llvm::ArrayRef<int64_t> sizes,
-                                             const Mesh &mesh);
+std::optional<std::vector<Pieces>> splitPieces(const Pieces &pieces, llvm::ArrayRef<int64_t> sizes,
+                                               const Mesh &mesh);
 
 /// Adds to `pieces` the cuts of `others`, of as many places, over axes for which `mayCut` holds, as
 /// far as they do not contradict what is there. Returns whether there was one.

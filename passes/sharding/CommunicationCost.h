@@ -1,4 +1,4 @@
-//===- Price.h - What a way to cut a program costs ------------------------===//
+//===- CommunicationCost.h - What a way to cut a program costs ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_PRICE_H
-#define WEIR_PASSES_SHARDING_PRICE_H
+#ifndef WEIR_PASSES_SHARDING_COMMUNICATIONCOST_H
+#define WEIR_PASSES_SHARDING_COMMUNICATIONCOST_H
 
 #include "passes/sharding/Propagation.h"
 #include "passes/sharding/Reshard.h"
@@ -19,7 +19,7 @@
 
 namespace weir::sharding {
 
-struct Price {
+struct ShardingCost {
   double computing = 0;  ///< seconds of a rank
   double exchanging = 0; ///< seconds
   double moved = 0;      ///< bytes that a rank gets of others
@@ -28,12 +28,12 @@ struct Price {
 };
 
 /// Adds what a step takes of a value whose parts have that layout before it.
-void add(Price &price, const Step &step, const Layout &before, int64_t elementBytes,
+void add(ShardingCost &cost, const Step &step, const Layout &before, int64_t elementBytes,
          const Mesh &mesh, const MeshRates &rates, double times = 1);
 
 /// Of one run of the entry.
-Price priceOf(mlir::func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
-              const MeshRates &rates);
+ShardingCost shardingCostOf(mlir::func::FuncOp entry, const Propagation &propagation,
+                            const Mesh &mesh, const MeshRates &rates);
 
 } // namespace weir::sharding
 

@@ -1,11 +1,11 @@
-//===- Flow.cpp - How values lie where an op meets them -------------------===//
+//===- OpSharding.cpp - How values lie where an op meets them -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/OpSharding.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/structure/Structure.h"
@@ -60,7 +60,7 @@ public:
   }
 
   bool isSum(Value operand, unsigned axis) const {
-    return llvm::is_contained(layoutOf(operand).sums, axis);
+    return llvm::is_contained(layoutOf(operand).partial, axis);
   }
 
 private:
@@ -94,19 +94,19 @@ private:
 
 } // namespace
 
-Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
-            function_ref<const Layout &(Value)> layoutOfValue) {
-  Flow flow;
+OpSharding opShardingOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
+                        function_ref<const Layout &(Value)> layoutOfValue) {
+  OpSharding opSharding;
   Axes sums;
   Waiting waiting(op, cuts, layoutOfValue);
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
     if (waiting.over(axis) && (!op->hasAttr(partsAttrName) || isOfBatch(mesh.axes[axis].name)))
       sums.push_back(axis);
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
-    flow.operands.push_back(layoutOf(dimensions, cuts));
+    opSharding.operands.push_back(layoutOf(dimensions, cuts));
     for (unsigned axis : sums)
       if (waiting.isSum(operand, axis))
-        flow.operands.back().sums.push_back(axis);
+        opSharding.operands.back().partial.push_back(axis);
   }
   for (auto [factor, pieces] : llvm::zip_equal(rule.factors, cuts.dimensions))
     for (const Piece &piece : pieces) {
@@ -115,22 +115,22 @@ Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh 
       else if (factor.kind != Factor::Kind::parallel && factor.kind != Factor::Kind::whole)
         // The innermost first: what members along it have is combined to what its owner has.
         for (unsigned axis : llvm::reverse(piece.axes))
-          flow.combinations.push_back({axis, factor.kind});
+          opSharding.combinations.push_back({axis, factor.kind});
     }
   llvm::sort(sums);
   for (ArrayRef<ShardRule::Dimension> dimensions : rule.results) {
     Layout layout = layoutOf(dimensions, cuts);
-    layout.sums = sums;
+    layout.partial = sums;
     for (auto [i, factor] : llvm::enumerate(rule.factors))
       if (factor.kind == Factor::Kind::whole)
         for (const Piece &piece : cuts.dimensions[i])
           for (unsigned axis : piece.axes)
             if (!layout.isCutOver(axis))
-              layout.sums.push_back(axis);
-    llvm::sort(layout.sums);
-    flow.results.push_back(std::move(layout));
+              layout.partial.push_back(axis);
+    llvm::sort(layout.partial);
+    opSharding.results.push_back(std::move(layout));
   }
-  return flow;
+  return opSharding;
 }
 
 llvm::DenseSet<Operation *> forwardOps(func::FuncOp entry) {

@@ -1,11 +1,11 @@
-//===- Experts.cpp - What is cut over an axis by experts --------------------===//
+//===- ExpertParallel.cpp - What is cut over an axis by experts -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Experts.h"
+#include "passes/sharding/ExpertParallel.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -72,8 +72,8 @@ Propagation spreadFrom(ArrayRef<ReadOp> reads, func::FuncOp entry, const Mesh &m
 
 } // namespace
 
-LogicalResult cutExperts(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                         unsigned axis) {
+LogicalResult applyExpertParallel(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                                  unsigned axis) {
   bool isStep = entry.getSymName() == "step";
   const Mesh::Axis &of = mesh.axes[axis];
   std::string asked = "--mesh " + of.name + "=" + std::to_string(of.size);

@@ -1,11 +1,11 @@
-//===- PriceTest.cpp - What a way to cut a program costs ------------------===//
+//===- CommunicationCostTest.cpp - What a way to cut a program costs ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Price.h"
+#include "passes/sharding/CommunicationCost.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "mlir/Parser/Parser.h"
@@ -18,7 +18,7 @@ namespace {
 /// What microbatches carry on lies otherwise than its variables: each is gathered once, however
 /// many there are. So many that a map of their layouts grows at one of the loop's results; what is
 /// read from its old memory is something else where MALLOC_PERTURB_ is set, as CTest's preset does.
-TEST(Price, OfManyCarriedVariables) {
+TEST(ShardingCost, OfManyCarriedVariables) {
   constexpr int count = 150;
   auto list = [](auto each) {
     std::string text;
@@ -64,20 +64,21 @@ TEST(Price, OfManyCarriedVariables) {
     cut.dimensions[0] = {{8, {0}}};
     propagation.fix(carried, cut);
   }
-  EXPECT_EQ(sharding::priceOf(step, propagation, mesh, {}).moved, count * 4 * 3 * sizeof(float));
+  EXPECT_EQ(sharding::shardingCostOf(step, propagation, mesh, {}).moved,
+            count * 4 * 3 * sizeof(float));
 }
 
 /// Of 16 x 8 floats over four ranks: a second for each 4 bytes that are gathered, for each 2 that
 /// are exchanged, and 1000 for each exchange.
-TEST(Price, OfAStepIsWhatItsAxisTakes) {
+TEST(ShardingCost, OfAStepIsWhatItsAxisTakes) {
   using namespace sharding;
   const Mesh mesh = std::get<Mesh>(Mesh::parse("dp=2,tp=4"));
   MeshRates rates;
   rates.axes["tp"] = {4, 2, 1000};
   auto price = [&](Step step, const char *before) {
-    Price price;
-    add(price, step, *Layout::parse(before, mesh), 4, mesh, rates);
-    return std::pair(price.exchanging, price.moved);
+    ShardingCost cost;
+    add(cost, step, *Layout::parse(before, mesh), 4, mesh, rates);
+    return std::pair(cost.exchanging, cost.moved);
   };
   using Pair = std::pair<double, double>;
   EXPECT_EQ(price({Step::gather, 1, 0, 0}, "16@tp 8"), Pair(1000 + 384 / 4, 384));

@@ -1,11 +1,11 @@
-//===- PiecesTest.cpp - Cuts of one dimension -----------------------------===//
+//===- SubDimensionsTest.cpp - Cuts of one dimension ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Pieces.h"
+#include "passes/sharding/SubDimensions.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Pieces pieces(std::string_view text) { return Layout::parse(text, mesh)->dimensi
 std::string text(const Pieces &pieces) { return Layout{{joined(pieces)}}.text(mesh); }
 
 std::string apart(std::string_view from, std::initializer_list<int64_t> sizes) {
-  auto parts = fallApart(pieces(from), sizes, mesh);
+  auto parts = splitPieces(pieces(from), sizes, mesh);
   return parts ? Layout{*parts}.text(mesh) : "none";
 }
 

@@ -1,24 +1,24 @@
-//===- Price.cpp - What a way to cut a program costs ----------------------===//
+//===- CommunicationCost.cpp - What a way to cut a program costs ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/Price.h"
+#include "passes/sharding/CommunicationCost.h"
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
-#include "passes/sharding/Flow.h"
+#include "passes/sharding/OpSharding.h"
 #include <set>
 
 using namespace mlir;
 
 namespace weir::sharding {
 
-void add(Price &price, const Step &step, const Layout &before, int64_t elementBytes,
+void add(ShardingCost &cost, const Step &step, const Layout &before, int64_t elementBytes,
          const Mesh &mesh, const MeshRates &rates, double times) {
   double bytes = double(bytesOf(step, before, elementBytes, mesh)), seconds = 0;
   AxisRates along = rates.along(mesh.axes[step.axis].name);
@@ -44,8 +44,8 @@ void add(Price &price, const Step &step, const Layout &before, int64_t elementBy
     break;
   }
   }
-  price.exchanging += times * seconds;
-  price.moved += times * bytes;
+  cost.exchanging += times * seconds;
+  cost.moved += times * bytes;
 }
 
 namespace {
@@ -59,11 +59,11 @@ public:
         standsFor(
             entry->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(standsForAttrName)) {}
 
-  Price run() {
+  ShardingCost run() {
     for (BlockArgument argument : entry.getArguments())
       layouts[argument] = propagation.of(argument);
     visit(entry.front(), 1);
-    return price;
+    return total;
   }
 
 private:
@@ -118,20 +118,20 @@ private:
   void visitCut(Shardable op, double times) {
     const ShardRule &rule = propagation.ruleOf(op);
     const Layout &cuts = propagation.factors(op);
-    Flow flow = flowOf(op, rule, cuts, mesh,
-                       [&](Value value) -> const Layout & { return layoutOf(value); });
-    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
+    OpSharding opSharding = opShardingOf(
+        op, rule, cuts, mesh, [&](Value value) -> const Layout & { return layoutOf(value); });
+    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), opSharding.operands))
       move(operand, wanted, forward.contains(op), times);
     double parts = 1;
     for (const Pieces &pieces : cuts.dimensions)
       for (const Piece &piece : pieces)
         parts *= double(piece.parts(mesh));
     Cost cost = cast<Costed>(op.getOperation()).cost();
-    price.computing +=
+    total.computing +=
         times * rates.rank.secondsOf(double(cost.flops) / parts, double(cost.bytes) / parts);
-    for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results)) {
-      for (const Combination &combination : flow.combinations)
-        add(price, {Step::gather, combination.axis}, layout, elementBytes(result), mesh, rates,
+    for (auto [result, layout] : llvm::zip_equal(op->getResults(), opSharding.results)) {
+      for (const Combination &combination : opSharding.combinations)
+        add(total, {Step::gather, combination.axis}, layout, elementBytes(result), mesh, rates,
             times);
       layouts[result] = layout;
     }
@@ -152,7 +152,7 @@ private:
       return;
     Layout now = from;
     for (const Step &step : stepsBetween(from, to, mesh)) {
-      add(price, step, now, elementBytes(value), mesh, rates, times);
+      add(total, step, now, elementBytes(value), mesh, rates, times);
       apply(now, step);
     }
   }
@@ -166,13 +166,13 @@ private:
   llvm::DenseMap<Value, Layout> layouts;
   llvm::StringMap<ReadOp> reads;
   std::set<std::tuple<const void *, std::string, bool>> moved;
-  Price price;
+  ShardingCost total;
 };
 
 } // namespace
 
-Price priceOf(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
-              const MeshRates &rates) {
+ShardingCost shardingCostOf(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
+                            const MeshRates &rates) {
   return Pricer(entry, propagation, mesh, rates).run();
 }
 

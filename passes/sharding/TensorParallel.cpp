@@ -1,11 +1,11 @@
-//===- ChooseCuts.cpp - What is cut over an axis that no rows are cut over -===//
+//===- TensorParallel.cpp - What is cut over an axis that cuts no rows ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/sharding/ChooseCuts.h"
+#include "passes/sharding/TensorParallel.h"
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
@@ -13,9 +13,9 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
-#include "passes/sharding/Flow.h"
-#include "passes/sharding/Pieces.h"
-#include "passes/sharding/Price.h"
+#include "passes/sharding/CommunicationCost.h"
+#include "passes/sharding/OpSharding.h"
+#include "passes/sharding/SubDimensions.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -91,7 +91,7 @@ private:
         Propagation cut = propagation;
         cutEach(left.drop_front());
         cutSums();
-        double price = priceOf(entry, propagation, mesh, rates).total();
+        double price = shardingCostOf(entry, propagation, mesh, rates).total();
         if (!best || price < least) {
           best.emplace(std::move(cut));
           least = price;
@@ -274,7 +274,7 @@ private:
       tried.run(entry, why.str());
       if (!serves(tried))
         continue;
-      double price = priceOf(entry, tried, mesh, rates).total();
+      double price = shardingCostOf(entry, tried, mesh, rates).total();
       if (!best || price < least) {
         best.emplace(std::move(tried));
         least = price;
@@ -297,8 +297,8 @@ private:
 
 } // namespace
 
-void chooseCuts(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                const MeshRates &rates, unsigned axis, bool cutsSums) {
+void applyTensorParallel(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                         const MeshRates &rates, unsigned axis, bool cutsSums) {
   Chooser(entry, propagation, mesh, rates, axis, cutsSums).run();
 }
 

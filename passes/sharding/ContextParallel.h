@@ -1,4 +1,4 @@
-//===- Context.h - What is cut over an axis along sequences ----------------===//
+//===- ContextParallel.h - What is cut over an axis along sequences -------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_CONTEXT_H
-#define WEIR_PASSES_SHARDING_CONTEXT_H
+#ifndef WEIR_PASSES_SHARDING_CONTEXTPARALLEL_H
+#define WEIR_PASSES_SHARDING_CONTEXTPARALLEL_H
 
 #include "passes/sharding/Propagation.h"
 #include "strategy/Values.h"
@@ -28,9 +28,9 @@ namespace weir::sharding {
 /// queries: `way` says which; where it is nothing, to heads where there are heads
 /// enough for tp besides, or positions cannot be cut into stripes. Failure, with a diagnostic,
 /// where a step has no attention, or some that cannot be cut so.
-llvm::LogicalResult cutSequences(mlir::func::FuncOp entry, Propagation &propagation,
-                                 const Mesh &mesh, unsigned axis,
-                                 std::optional<ContextParallel> way);
+llvm::LogicalResult applyContextParallel(mlir::func::FuncOp entry, Propagation &propagation,
+                                         const Mesh &mesh, unsigned axis,
+                                         std::optional<ContextParallel> way);
 
 } // namespace weir::sharding
 

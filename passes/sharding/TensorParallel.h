@@ -1,4 +1,4 @@
-//===- ChooseCuts.h - What is cut over an axis that no rows are cut over --===//
+//===- TensorParallel.h - What is cut over an axis that cuts no rows ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_CHOOSECUTS_H
-#define WEIR_PASSES_SHARDING_CHOOSECUTS_H
+#ifndef WEIR_PASSES_SHARDING_TENSORPARALLEL_H
+#define WEIR_PASSES_SHARDING_TENSORPARALLEL_H
 
 #include "passes/sharding/Propagation.h"
 #include "runtime/base/MeshRates.h"
@@ -28,8 +28,8 @@ namespace weir::sharding {
 
 /// Spreads cuts of the entry's matrices over the axis, and in the forward computation, if
 /// `cutsSums`, of what is a sum over it.
-void chooseCuts(mlir::func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                const MeshRates &rates, unsigned axis, bool cutsSums);
+void applyTensorParallel(mlir::func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                         const MeshRates &rates, unsigned axis, bool cutsSums);
 
 } // namespace weir::sharding
 

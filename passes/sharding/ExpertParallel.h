@@ -1,4 +1,4 @@
-//===- Experts.h - What is cut over an axis by experts ---------------------===//
+//===- ExpertParallel.h - What is cut over an axis by experts -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SHARDING_EXPERTS_H
-#define WEIR_PASSES_SHARDING_EXPERTS_H
+#ifndef WEIR_PASSES_SHARDING_EXPERTPARALLEL_H
+#define WEIR_PASSES_SHARDING_EXPERTPARALLEL_H
 
 #include "passes/sharding/Propagation.h"
 
@@ -23,8 +23,8 @@ namespace weir::sharding {
 
 /// Pins what computes with experts, and gives the variables that have one for each of them their
 /// cut. Failure, with a diagnostic, where a step has none, or one fewer than there are ranks.
-llvm::LogicalResult cutExperts(mlir::func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
-                               unsigned axis);
+llvm::LogicalResult applyExpertParallel(mlir::func::FuncOp entry, Propagation &propagation,
+                                        const Mesh &mesh, unsigned axis);
 
 } // namespace weir::sharding
 
