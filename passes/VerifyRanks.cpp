@@ -54,7 +54,7 @@ public:
     return program;
   }
 
-  // By their numbers: of an entry, and of a meeting's action.
+  // By their numbers: of an entry, and of a sync point's action.
   SmallVector<Operation *> entries;
   std::vector<SmallVector<Operation *>> actions;
 
@@ -81,7 +81,7 @@ private:
                                     function.getArgAttrOfType<ShardingAttr>(i, shardingAttrName)));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       entry.results.push_back(tensor("number " + Twine(i), type, nullptr));
-    entry.meetings = meetings(function.front());
+    entry.syncPoints = syncPoints(function.front());
     return entry;
   }
 
@@ -95,111 +95,111 @@ private:
             tensor(port.getName() + "." + stringifyPortKind(port.getKind()) + Twine(port.getTerm()),
                    port.getType(), port.getShardingAttr()));
     }
-    entry.meetings = meetings(op.getBody().front());
+    entry.syncPoints = syncPoints(op.getBody().front());
     return entry;
   }
 
-  std::vector<planned::Meeting> meetings(Block &block) {
-    std::vector<planned::Meeting> all;
+  std::vector<planned::SyncPoint> syncPoints(Block &block) {
+    std::vector<planned::SyncPoint> all;
     for (Operation &op : block) {
       if (auto loop = dyn_cast<MicrobatchesOp>(op); loop && hasTransfers(loop)) {
         // What is sent in one is received in the same.
         for (microbatch = 0; microbatch < int64_t(loop.getCount()); ++microbatch)
-          llvm::append_range(all, meetings(loop.getBody().front()));
+          llvm::append_range(all, syncPoints(loop.getBody().front()));
         microbatch = 0;
         continue;
       }
-      planned::Meeting meeting{.action = uint32_t(actions.back().size())};
+      planned::SyncPoint point{.action = uint32_t(actions.back().size())};
       if (auto loop = dyn_cast<plan::LoopOp>(op))
-        meeting.rounds = loop.getCount();
+        point.rounds = loop.getCount();
       else if (auto loop = dyn_cast<MicrobatchesOp>(op))
-        meeting.rounds = loop.getCount();
+        point.rounds = loop.getCount();
       else if (auto record = dyn_cast<plan::RecordOp>(op))
-        setOrder(meeting, planned::Meeting::Order::record, record.getEvent());
+        setOrder(point, planned::SyncPoint::Order::record, record.getEvent());
       else if (auto wait = dyn_cast<plan::WaitOp>(op))
-        setOrder(meeting, planned::Meeting::Order::wait, wait.getEvent());
+        setOrder(point, planned::SyncPoint::Order::wait, wait.getEvent());
       else if (!isCollective(&op) && !isTransfer(&op) &&
                !isa<plan::CollectiveOp, plan::SendOp, plan::ReceiveOp>(op))
         continue;
       if (auto action = dyn_cast<plan::Action>(op))
-        meeting.queue = uint32_t(action.getQueue());
+        point.queue = uint32_t(action.getQueue());
       actions.back().push_back(&op);
-      if (meeting.rounds) {
-        meeting.body = meetings(op.getRegion(0).front());
-        if (meeting.body.empty())
+      if (point.rounds) {
+        point.body = syncPoints(op.getRegion(0).front());
+        if (point.body.empty())
           continue;
       } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
-        describe(collective, meeting);
+        describe(collective, point);
       } else if (auto send = dyn_cast<plan::SendOp>(op)) {
-        describeTransfer(send, meeting);
+        describeTransfer(send, point);
       } else if (auto receive = dyn_cast<plan::ReceiveOp>(op)) {
-        describeTransfer(receive, meeting);
+        describeTransfer(receive, point);
       } else if (isTransfer(&op)) {
-        describeTransfer(&op, meeting);
-      } else if (meeting.order == planned::Meeting::Order::none) {
-        describe(&op, meeting);
+        describeTransfer(&op, point);
+      } else if (point.order == planned::SyncPoint::Order::none) {
+        describe(&op, point);
       }
-      all.push_back(std::move(meeting));
+      all.push_back(std::move(point));
     }
     return all;
   }
 
-  void setOrder(planned::Meeting &meeting, planned::Meeting::Order order, Value event) {
-    meeting.order = order;
-    meeting.event = events.try_emplace(event, events.size()).first->second;
+  void setOrder(planned::SyncPoint &point, planned::SyncPoint::Order order, Value event) {
+    point.order = order;
+    point.event = events.try_emplace(event, events.size()).first->second;
   }
 
-  void describe(plan::CollectiveOp op, planned::Meeting &meeting) {
-    meeting.kind = stringifyCollectiveKind(op.getKind()).str();
-    meeting.axis = op.getAxis().str();
-    meeting.number = op.getNumber();
-    meeting.source = weir::describe(op.getLoc());
-    meeting.element = *elementOf(op.getElement());
-    meeting.bytes.assign(op.getBytes().begin(), op.getBytes().end());
-    meeting.own = op.getOwn();
+  void describe(plan::CollectiveOp op, planned::SyncPoint &point) {
+    point.kind = stringifyCollectiveKind(op.getKind()).str();
+    point.axis = op.getAxis().str();
+    point.number = op.getNumber();
+    point.source = weir::describe(op.getLoc());
+    point.element = *elementOf(op.getElement());
+    point.bytes.assign(op.getBytes().begin(), op.getBytes().end());
+    point.own = op.getOwn();
   }
 
-  template <class Op> void describeTransfer(Op op, planned::Meeting &meeting) {
-    meeting.kind = op->getName().stripDialect().str();
-    meeting.axis = op.getAxis().str();
-    meeting.number = op.getNumber();
-    meeting.source = weir::describe(op.getLoc());
-    meeting.element = *elementOf(op.getElement());
-    meeting.bytes = {op.getSize()};
-    meeting.own = op.getSize();
-    meeting.peer = op.getPeer();
-    meeting.round = op.getRound();
+  template <class Op> void describeTransfer(Op op, planned::SyncPoint &point) {
+    point.kind = op->getName().stripDialect().str();
+    point.axis = op.getAxis().str();
+    point.number = op.getNumber();
+    point.source = weir::describe(op.getLoc());
+    point.element = *elementOf(op.getElement());
+    point.bytes = {op.getSize()};
+    point.own = op.getSize();
+    point.peer = op.getPeer();
+    point.round = op.getRound();
   }
 
   /// Of one of the weir dialect.
-  void describeTransfer(Operation *op, planned::Meeting &meeting) {
+  void describeTransfer(Operation *op, planned::SyncPoint &point) {
     auto send = dyn_cast<SendOp>(op);
     auto receive = dyn_cast<ReceiveOp>(op);
     Value value = send ? send.getInput() : receive.getResult();
-    meeting.kind = op->getName().stripDialect().str();
-    meeting.axis = (send ? send.getAxis() : receive.getAxis()).str();
-    meeting.number = send ? send.getNumber() : receive.getNumber();
-    meeting.source = weir::describe(op->getLoc());
-    meeting.element = *elementOf(tensorType(value).getElementType());
-    meeting.bytes = {uint64_t(storageBytes(value.getType()))};
-    meeting.own = meeting.bytes[0];
-    meeting.peer = send ? send.getPeer() : receive.getPeer();
-    meeting.round = uint64_t(microbatch);
+    point.kind = op->getName().stripDialect().str();
+    point.axis = (send ? send.getAxis() : receive.getAxis()).str();
+    point.number = send ? send.getNumber() : receive.getNumber();
+    point.source = weir::describe(op->getLoc());
+    point.element = *elementOf(tensorType(value).getElementType());
+    point.bytes = {uint64_t(storageBytes(value.getType()))};
+    point.own = point.bytes[0];
+    point.peer = send ? send.getPeer() : receive.getPeer();
+    point.round = uint64_t(microbatch);
   }
 
   /// Of a collective of the weir dialect.
-  void describe(Operation *op, planned::Meeting &meeting) {
+  void describe(Operation *op, planned::SyncPoint &point) {
     Value input = op->getOperand(0);
     CollectiveFacts facts = factsOf(op);
     uint64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
-    meeting.kind = op->getName().stripDialect().str();
-    meeting.axis = facts.axis.str();
-    meeting.number = facts.number;
-    meeting.source = weir::describe(op->getLoc());
-    meeting.element = *elementOf(tensorType(input).getElementType());
+    point.kind = op->getName().stripDialect().str();
+    point.axis = facts.axis.str();
+    point.number = facts.number;
+    point.source = weir::describe(op->getLoc());
+    point.element = *elementOf(tensorType(input).getElementType());
     for (int64_t count : facts.rows)
-      meeting.bytes.push_back(count * row);
-    meeting.own = row * facts.own;
+      point.bytes.push_back(count * row);
+    point.own = row * facts.own;
   }
 
   ModuleOp module;

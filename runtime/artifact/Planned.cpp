@@ -143,46 +143,46 @@ std::string sourceOf(const Program &program, const Action &action) {
                    : "";
 }
 
-std::vector<planned::Meeting>
-meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
-         uint32_t &number) {
-  std::vector<planned::Meeting> all;
+std::vector<planned::SyncPoint>
+syncPoints(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
+           uint32_t &number) {
+  std::vector<planned::SyncPoint> all;
   for (const Action *action : actions) {
-    planned::Meeting meeting{.action = number++, .queue = action->queue()};
-    using Order = planned::Meeting::Order;
+    planned::SyncPoint point{.action = number++, .queue = action->queue()};
+    using Order = planned::SyncPoint::Order;
     if (const Loop *loop = action->work_as_Loop()) {
-      meeting.rounds = loop->count();
-      meeting.body = meetings(program, *loop->body(), number);
-      if (!meeting.body.empty())
-        all.push_back(std::move(meeting));
+      point.rounds = loop->count();
+      point.body = syncPoints(program, *loop->body(), number);
+      if (!point.body.empty())
+        all.push_back(std::move(point));
     } else if (const Record *record = action->work_as_Record()) {
-      meeting.order = Order::record;
-      meeting.event = record->event();
-      all.push_back(std::move(meeting));
+      point.order = Order::record;
+      point.event = record->event();
+      all.push_back(std::move(point));
     } else if (const Wait *wait = action->work_as_Wait()) {
-      meeting.order = Order::wait;
-      meeting.event = wait->event();
-      all.push_back(std::move(meeting));
+      point.order = Order::wait;
+      point.event = wait->event();
+      all.push_back(std::move(point));
     } else if (const Collective *collective = action->work_as_Collective()) {
-      meeting.kind = EnumNameCollectiveKind(collective->kind());
-      meeting.axis = collective->axis()->str();
-      meeting.number = collective->number();
-      meeting.source = sourceOf(program, *action);
-      meeting.element = elementOf(collective->dtype());
-      meeting.bytes.assign(collective->bytes()->begin(), collective->bytes()->end());
-      meeting.own = collective->own();
-      all.push_back(std::move(meeting));
+      point.kind = EnumNameCollectiveKind(collective->kind());
+      point.axis = collective->axis()->str();
+      point.number = collective->number();
+      point.source = sourceOf(program, *action);
+      point.element = elementOf(collective->dtype());
+      point.bytes.assign(collective->bytes()->begin(), collective->bytes()->end());
+      point.own = collective->own();
+      all.push_back(std::move(point));
     } else if (const Transfer *transfer = action->work_as_Transfer()) {
-      meeting.kind = EnumNameTransferKind(transfer->kind());
-      meeting.axis = transfer->axis()->str();
-      meeting.number = transfer->number();
-      meeting.source = sourceOf(program, *action);
-      meeting.element = elementOf(transfer->dtype());
-      meeting.bytes = {transfer->size()};
-      meeting.own = transfer->size();
-      meeting.peer = transfer->peer();
-      meeting.round = transfer->round();
-      all.push_back(std::move(meeting));
+      point.kind = EnumNameTransferKind(transfer->kind());
+      point.axis = transfer->axis()->str();
+      point.number = transfer->number();
+      point.source = sourceOf(program, *action);
+      point.element = elementOf(transfer->dtype());
+      point.bytes = {transfer->size()};
+      point.own = transfer->size();
+      point.peer = transfer->peer();
+      point.round = transfer->round();
+      all.push_back(std::move(point));
     }
   }
   return all;
@@ -212,7 +212,7 @@ planned::RankProgram rankProgram(const Program &program, const Mesh &mesh) {
           concat(port->name()->string_view(), ".", EnumNamePortKind(port->kind()), port->term()),
           *port));
     uint32_t number = 0;
-    made.meetings = meetings(program, *entry->actions(), number);
+    made.syncPoints = syncPoints(program, *entry->actions(), number);
     converted.entries.push_back(std::move(made));
   }
   return converted;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Text.h"
-#include "runtime/planned/Outline.h"
+#include "runtime/planned/FlatPlan.h"
 #include "runtime/planned/Words.h"
 
 namespace weir::planned {
@@ -65,29 +65,29 @@ Finding checkBuffer(const Entry &entry, uint32_t index) {
   return {};
 }
 
-Finding checkAccess(const Outline &outline, const Placed &placed) {
-  const Buffer &buffer = outline.entry.buffers[placed.buffer];
+Finding checkAccess(const FlatPlan &plan, const Placed &placed) {
+  const Buffer &buffer = plan.entry.buffers[placed.buffer];
   Extent extent(placed);
   if (extent.wraps || extent.begin < 0 || extent.end > Wide(buffer.size))
     return Fault{FaultKind::accessOutsideBuffer,
-                 concat(accessWords(outline, placed), ": it takes bytes [", number(extent.begin),
-                        ", ", number(extent.end), ") of ", buffer.size),
+                 concat(accessWords(plan, placed), ": it takes bytes [", number(extent.begin), ", ",
+                        number(extent.end), ") of ", buffer.size),
                  placed.number()};
   if (placed.writes && placed.space == Space::constant)
     return Fault{FaultKind::writeToConstant,
-                 accessWords(outline, placed) + ": it writes what is constant", placed.number()};
+                 accessWords(plan, placed) + ": it writes what is constant", placed.number()};
   return {};
 }
 
 } // namespace
 
-Finding checkBounds(const Outline &outline) {
-  for (uint32_t i = 0; i < outline.entry.buffers.size(); ++i)
-    if (Finding fault = checkBuffer(outline.entry, i))
+Finding checkBounds(const FlatPlan &plan) {
+  for (uint32_t i = 0; i < plan.entry.buffers.size(); ++i)
+    if (Finding fault = checkBuffer(plan.entry, i))
       return fault;
-  for (const Placed &placed : outline.accesses)
+  for (const Placed &placed : plan.accesses)
     if (placed.access)
-      if (Finding fault = checkAccess(outline, placed))
+      if (Finding fault = checkAccess(plan, placed))
         return fault;
   return {};
 }

@@ -15,7 +15,7 @@ namespace weir::planned {
 
 /// One happening of an access: the `sequence`-th work of its queue.
 struct Mark {
-  uint32_t access = 0; ///< an index into Outline::accesses
+  uint32_t access = 0; ///< an index into FlatPlan::accesses
   uint32_t queue = 0;
   uint64_t sequence = 0;
   bool operator==(const Mark &) const = default;

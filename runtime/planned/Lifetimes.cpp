@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Text.h"
-#include "runtime/planned/Outline.h"
+#include "runtime/planned/FlatPlan.h"
 #include "runtime/planned/Words.h"
 #include <algorithm>
 #include <map>
@@ -21,17 +21,17 @@ std::string lifetimeWords(const Entry &entry, uint32_t index) {
                 buffer.last);
 }
 
-Finding checkBuffer(const Outline &outline, uint32_t index) {
-  const Buffer &buffer = outline.entry.buffers[index];
+Finding checkBuffer(const FlatPlan &plan, uint32_t index) {
+  const Buffer &buffer = plan.entry.buffers[index];
   auto fail = [&](const std::string &what) {
-    return Fault{FaultKind::badLifetime, lifetimeWords(outline.entry, index) + ": " + what};
+    return Fault{FaultKind::badLifetime, lifetimeWords(plan.entry, index) + ": " + what};
   };
-  if (buffer.first > buffer.last || buffer.last > outline.lastAction())
-    return fail(concat("the entry's are 0 to ", outline.lastAction()));
+  if (buffer.first > buffer.last || buffer.last > plan.lastAction())
+    return fail(concat("the entry's are 0 to ", plan.lastAction()));
   if ((buffer.holds || buffer.space == Space::constant) && buffer.first != 0)
     return fail("it has its contents from the entry's begin");
-  if (buffer.space == Space::persistent && buffer.last != outline.lastAction())
-    return fail(concat("it is persistent, and the entry ends with action ", outline.lastAction()));
+  if (buffer.space == Space::persistent && buffer.last != plan.lastAction())
+    return fail(concat("it is persistent, and the entry ends with action ", plan.lastAction()));
   return {};
 }
 
@@ -77,46 +77,46 @@ Finding checkOverlaps(const Entry &entry) {
   return {};
 }
 
-Finding checkAccess(const Outline &outline, const Placed &placed, uint32_t action,
+Finding checkAccess(const FlatPlan &plan, const Placed &placed, uint32_t action,
                     const std::vector<uint32_t> &loops) {
-  const Buffer &buffer = outline.entry.buffers[placed.buffer];
+  const Buffer &buffer = plan.entry.buffers[placed.buffer];
   auto fail = [&](FaultKind kind, const std::string &what) {
     return Fault{kind,
-                 concat(accessWords(outline, placed), ": ",
-                        lifetimeWords(outline.entry, placed.buffer), ", ", what),
+                 concat(accessWords(plan, placed), ": ", lifetimeWords(plan.entry, placed.buffer),
+                        ", ", what),
                  placed.number()};
   };
   if (action < buffer.first || action > buffer.last)
     return fail(FaultKind::outsideLifetime, concat("is used at ", action));
   // In the next round its place would hold something else.
   for (uint32_t loop : loops)
-    if (buffer.first <= loop && buffer.last < outline.steps[loop].last)
-      return fail(FaultKind::diesInLoop, concat("is used in the loop of actions ", loop, " to ",
-                                                outline.steps[loop].last));
+    if (buffer.first <= loop && buffer.last < plan.steps[loop].last)
+      return fail(FaultKind::diesInLoop,
+                  concat("is used in the loop of actions ", loop, " to ", plan.steps[loop].last));
   return {};
 }
 
 } // namespace
 
-Finding checkLifetimes(const Outline &outline) {
-  for (uint32_t i = 0; i < outline.entry.buffers.size(); ++i)
-    if (Finding fault = checkBuffer(outline, i))
+Finding checkLifetimes(const FlatPlan &plan) {
+  for (uint32_t i = 0; i < plan.entry.buffers.size(); ++i)
+    if (Finding fault = checkBuffer(plan, i))
       return fault;
-  if (Finding fault = checkOverlaps(outline.entry))
+  if (Finding fault = checkOverlaps(plan.entry))
     return fault;
   std::vector<uint32_t> loops; // around the step; a loop's own accesses happen inside it
-  for (uint32_t i = 0; i < outline.steps.size(); ++i) {
-    const Step &step = outline.steps[i];
+  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+    const Step &step = plan.steps[i];
     loops.resize(step.depth);
     if (step.action->kind == Action::Kind::loop)
       loops.push_back(i);
     for (uint32_t a = step.accesses; a < step.ownAccessesEnd; ++a)
-      if (Finding fault = checkAccess(outline, outline.accesses[a], i, loops))
+      if (Finding fault = checkAccess(plan, plan.accesses[a], i, loops))
         return fault;
   }
-  for (uint32_t a = outline.inputs; a < outline.contents; ++a) {
-    uint32_t action = a < outline.outputs ? 0 : outline.lastAction();
-    if (Finding fault = checkAccess(outline, outline.accesses[a], action, {}))
+  for (uint32_t a = plan.inputs; a < plan.contents; ++a) {
+    uint32_t action = a < plan.outputs ? 0 : plan.lastAction();
+    if (Finding fault = checkAccess(plan, plan.accesses[a], action, {}))
       return fault;
   }
   return {};

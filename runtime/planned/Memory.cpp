@@ -11,20 +11,20 @@
 
 namespace weir::planned {
 
-Memory::Memory(const Outline &outline, const Clocks &clocks, Effort &effort)
-    : outline(outline), clocks(clocks),
+Memory::Memory(const FlatPlan &plan, const Clocks &clocks, Effort &effort)
+    : plan(plan), clocks(clocks),
       rows(spaceCount, {Intervals(effort), {clocks.queues(), Intervals(effort)}}),
-      hasContents(outline.entry.buffers.size()) {
-  for (uint32_t i = outline.contents; i < outline.accesses.size(); ++i) {
-    const Placed &placed = outline.accesses[i];
+      hasContents(plan.entry.buffers.size()) {
+  for (uint32_t i = plan.contents; i < plan.accesses.size(); ++i) {
+    const Placed &placed = plan.accesses[i];
     hasContents[placed.buffer] = true;
-    rows[size_t(placed.space)].writes.assign(placed.address, placed.address + placed.reach.bytes,
+    rows[size_t(placed.space)].writes.assign(placed.address, placed.address + placed.ranges.bytes,
                                              {i, clocks.host(), Clocks::contents});
   }
 }
 
 Finding Memory::read(const Mark &reader, uint64_t begin, uint64_t end) {
-  const Placed &placed = outline.accesses[reader.access];
+  const Placed &placed = plan.accesses[reader.access];
   Row &row = rows[size_t(placed.space)];
   Finding fault;
   uint64_t written = begin; // all before it
@@ -35,7 +35,7 @@ Finding Memory::read(const Mark &reader, uint64_t begin, uint64_t end) {
       fault = unordered(placed.action == afterEntry ? FaultKind::outputBeforeCompletion
                                                     : FaultKind::writeThenRead,
                         reader, mark, from, to);
-    else if (outline.accesses[mark.access].buffer != placed.buffer)
+    else if (plan.accesses[mark.access].buffer != placed.buffer)
       fault = missing(reader, &mark, from, to);
     written = to;
     return !fault;
@@ -48,16 +48,16 @@ Finding Memory::read(const Mark &reader, uint64_t begin, uint64_t end) {
 }
 
 Finding Memory::write(const Mark &writer, uint64_t begin, uint64_t end) {
-  const Placed &placed = outline.accesses[writer.access];
+  const Placed &placed = plan.accesses[writer.access];
   Row &row = rows[size_t(placed.space)];
   Finding fault;
   row.writes.visit(begin, end, [&](uint64_t from, uint64_t to, const Mark &mark) {
     bool isSelf = mark.queue == writer.queue && mark.sequence == writer.sequence;
     if (isSelf && mark.access != writer.access)
       fault = Fault{FaultKind::writtenTwice,
-                    concat(accessWords(outline, placed), ": it writes ",
-                           bytesWords(outline, placed, from, to), ", which ",
-                           accessWords(outline, outline.accesses[mark.access]), " writes too"),
+                    concat(accessWords(plan, placed), ": it writes ",
+                           bytesWords(plan, placed, from, to), ", which ",
+                           accessWords(plan, plan.accesses[mark.access]), " writes too"),
                     placed.number()};
     else if (!isSelf && !clocks.sees(writer.queue, mark))
       fault = unordered(FaultKind::writeThenWrite, writer, mark, from, to);
@@ -91,16 +91,16 @@ bool Memory::isHosts(const Region &region) const {
 
 Fault Memory::unordered(FaultKind kind, const Mark &later, const Mark &earlier, uint64_t begin,
                         uint64_t end) const {
-  const Placed &placed = outline.accesses[later.access];
-  const Placed &other = outline.accesses[earlier.access];
+  const Placed &placed = plan.accesses[later.access];
+  const Placed &other = plan.accesses[earlier.access];
   bool reads = kind == FaultKind::writeThenRead || kind == FaultKind::outputBeforeCompletion;
   std::vector<std::string> waits;
   for (const Clocks::Wait &wait : clocks.waits(later.queue))
     waits.push_back(
-        concat("event ", outline.events[wait.event], ", recorded on queue ", wait.recordedOn));
+        concat("event ", plan.events[wait.event], ", recorded on queue ", wait.recordedOn));
   return {kind,
-          concat(accessWords(outline, placed), ": it ", reads ? "reads " : "writes ",
-                 bytesWords(outline, placed, begin, end), ", which ", accessWords(outline, other),
+          concat(accessWords(plan, placed), ": it ", reads ? "reads " : "writes ",
+                 bytesWords(plan, placed, begin, end), ", which ", accessWords(plan, other),
                  kind == FaultKind::readThenWrite ? " reads" : " writes",
                  ", and nothing puts the two in order: queue ", later.queue,
                  " has to wait for an event that queue ", earlier.queue,
@@ -110,15 +110,15 @@ Fault Memory::unordered(FaultKind kind, const Mark &later, const Mark &earlier, 
 }
 
 Fault Memory::missing(const Mark &reader, const Mark *other, uint64_t begin, uint64_t end) const {
-  const Placed &placed = outline.accesses[reader.access];
+  const Placed &placed = plan.accesses[reader.access];
   bool lost = other && hasContents[placed.buffer];
   std::string what = "nothing has written";
   if (other)
-    what = concat(lost ? "" : "only ", accessWords(outline, outline.accesses[other->access]),
+    what = concat(lost ? "" : "only ", accessWords(plan, plan.accesses[other->access]),
                   lost ? " has overwritten" : " has written");
   return {lost ? FaultKind::overwritten : FaultKind::readBeforeWrite,
-          concat(accessWords(outline, placed), ": it reads ",
-                 bytesWords(outline, placed, begin, end), ", which ", what),
+          concat(accessWords(plan, placed), ": it reads ", bytesWords(plan, placed, begin, end),
+                 ", which ", what),
           placed.number()};
 }
 

@@ -9,7 +9,7 @@
 #define WEIR_RUNTIME_PLANNED_MEMORY_H
 
 #include "runtime/planned/Clocks.h"
-#include "runtime/planned/Outline.h"
+#include "runtime/planned/FlatPlan.h"
 
 namespace weir::planned {
 
@@ -22,7 +22,7 @@ struct Region {
 /// to come after an earlier access and comes after these has been found to come after it.
 class Memory {
 public:
-  Memory(const Outline &outline, const Clocks &clocks, Effort &effort);
+  Memory(const FlatPlan &plan, const Clocks &clocks, Effort &effort);
 
   /// The bytes are there and their writes are done. `reader` has happened on its queue just now.
   Finding read(const Mark &reader, uint64_t begin, uint64_t end);
@@ -55,7 +55,7 @@ private:
                   uint64_t end) const;
   Fault missing(const Mark &reader, const Mark *other, uint64_t begin, uint64_t end) const;
 
-  const Outline &outline;
+  const FlatPlan &plan;
   const Clocks &clocks;
   std::vector<Row> rows;         // by space
   std::vector<bool> hasContents; // by buffer: some of it has been written

@@ -8,7 +8,7 @@
 #include "runtime/planned/Ranks.h"
 #include "runtime/base/Layout.h"
 #include "runtime/base/Text.h"
-#include "runtime/planned/Meetings.h"
+#include "runtime/planned/CollectiveMatching.h"
 #include <algorithm>
 #include <map>
 
@@ -155,7 +155,7 @@ std::optional<RanksFault> verifyRanks(const MeshPrograms &ranks, const Limits &l
   if (Found wrong = checkTensors(ranks))
     return wrong;
   for (uint32_t entry = 0; entry < ranks.programs[ranks.programOf[0]].entries.size(); ++entry)
-    if (Found wrong = Meetings(ranks, entry, limits).check())
+    if (Found wrong = CollectiveMatching(ranks, entry, limits).check())
       return wrong;
   return std::nullopt;
 }

@@ -43,12 +43,12 @@ namespace weir::planned {
 
 /// A collective, an end of a transfer, a loop around some, or what orders the queues that they are
 /// on. Loops without any may be left out.
-struct Meeting {
+struct SyncPoint {
   uint32_t action = 0; ///< its number in the entry
   uint32_t queue = 0;  ///< of a loop nothing
   // A loop's.
   uint64_t rounds = 0; ///< of all others 0
-  std::vector<Meeting> body = {};
+  std::vector<SyncPoint> body = {};
   // Of what records an event or waits for it, as Action::Kind.
   enum class Order : uint8_t { none, record, wait };
   Order order = Order::none; ///< of a collective none
@@ -81,7 +81,7 @@ struct RankTensor {
 struct RankEntry {
   std::string name;
   std::vector<RankTensor> inputs, results;
-  std::vector<Meeting> meetings;
+  std::vector<SyncPoint> syncPoints;
 };
 
 struct RankProgram {

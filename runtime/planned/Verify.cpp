@@ -11,14 +11,14 @@
 namespace weir::planned {
 
 Verdict verify(const Entry &entry, const Limits &limits) {
-  Outline outline(entry);
-  if (Finding fault = outline.build())
+  FlatPlan plan(entry);
+  if (Finding fault = plan.build())
     return {fault};
-  if (Finding fault = checkBounds(outline))
+  if (Finding fault = checkBounds(plan))
     return {fault};
-  if (Finding fault = checkLifetimes(outline))
+  if (Finding fault = checkLifetimes(plan))
     return {fault};
-  Walk walk(outline, limits);
+  Walk walk(plan, limits);
   Finding fault = walk.run();
   return {fault, walk.steps(), walk.roundsLeftOut()};
 }

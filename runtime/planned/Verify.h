@@ -15,8 +15,8 @@
 // It follows the actions in the order of issue, with a vector clock for each queue and event
 // (Clocks.h) and, for each byte, who wrote it last and who has read it since (Memory.h). As what
 // happens before is issued before, no other order can find anything else. Loops are followed until
-// their rounds repeat (Rounds.h). The time is near linear in the actions and the pieces of their
-// accesses.
+// their rounds repeat (LoopPeriods.h). The time is near linear in the actions and the pieces of
+// their accesses.
 //
 // Whatever the entry says, this ends, within the limits' time and memory, and throws nothing of its
 // own. What it accepts is safe. What keeps the rules of Plan.h it refuses only as tooLongToProve:

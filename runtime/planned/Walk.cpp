@@ -11,24 +11,24 @@
 
 namespace weir::planned {
 
-Walk::Walk(const Outline &outline, const Limits &limits)
-    : outline(outline), limits(limits), clocks(outline.entry.queues, outline.events.size()),
-      memory(outline, clocks, effort), lastWork(clocks.queues()) {}
+Walk::Walk(const FlatPlan &plan, const Limits &limits)
+    : plan(plan), limits(limits), clocks(plan.entry.queues, plan.events.size()),
+      memory(plan, clocks, effort), lastWork(clocks.queues()) {}
 
 Finding Walk::run() {
-  for (uint32_t i = outline.inputs; i < outline.outputs; ++i)
+  for (uint32_t i = plan.inputs; i < plan.outputs; ++i)
     if (Finding fault = touch(i, {i, clocks.host(), Clocks::inputs}, true))
       return fault;
-  if (!outline.steps.empty())
-    if (Finding fault = body(0, outline.lastAction()))
+  if (!plan.steps.empty())
+    if (Finding fault = body(0, plan.lastAction()))
       return fault;
   return end();
 }
 
-// Loops nest only so deep (Outline), and with them this recursion.
+// Loops nest only so deep (FlatPlan), and with them this recursion.
 Finding Walk::body(uint32_t first, uint32_t last) {
-  for (uint64_t i = first; i <= last; i = uint64_t(outline.steps[i].last) + 1) {
-    const Step &step = outline.steps[i];
+  for (uint64_t i = first; i <= last; i = uint64_t(plan.steps[i].last) + 1) {
+    const Step &step = plan.steps[i];
     if (++effort.steps > limits.steps)
       return tooLong();
     Finding fault;
@@ -55,16 +55,16 @@ Finding Walk::body(uint32_t first, uint32_t last) {
 }
 
 Finding Walk::loop(uint32_t number) {
-  const Step &step = outline.steps[number];
+  const Step &step = plan.steps[number];
   uint64_t count = step.action->count;
   Round &round = rounds[step.depth];
   std::vector<uint64_t> begin;
   for (uint32_t queue = 0; queue <= clocks.host(); ++queue)
     begin.push_back(clocks.issued(queue));
-  Pattern pattern = patternOf(outline, number, rounds, effort);
+  LoopPeriod pattern = loopPeriodOf(plan, number, rounds, effort);
   if (pattern.period != 1)
     obstacles[step.depth] =
-        concat(actionWords(outline, number), ": ",
+        concat(actionWords(plan, number), ": ",
                pattern.period ? concat("they repeat after ", pattern.period) : pattern.obstacle);
   // A clock lags by fewer rounds than there are queues, and an event's by one more.
   uint64_t followed = pattern.hasSlots ? clocks.queues() + 1 : 1;
@@ -74,7 +74,7 @@ Finding Walk::loop(uint32_t number) {
       return tooLong();
     round = {i, 0};
     if (pattern.period && i % pattern.period == 0 && count - i >= pattern.period + followed) {
-      State state = stateOf(outline, number, pattern, clocks, begin, memory);
+      State state = stateOf(plan, number, pattern, clocks, begin, memory);
       effort.steps += state.size();
       if (state == before) {
         uint64_t some = (count - i - followed) / pattern.period * pattern.period;
@@ -90,7 +90,7 @@ Finding Walk::loop(uint32_t number) {
     if (!fault && step.last > number)
       fault = body(number + 1, step.last);
     if (fault) {
-      fault->message += concat("; in round ", i, " of ", actionWords(outline, number));
+      fault->message += concat("; in round ", i, " of ", actionWords(plan, number));
       return fault;
     }
   }
@@ -100,7 +100,7 @@ Finding Walk::loop(uint32_t number) {
 }
 
 Finding Walk::work(uint32_t number) {
-  const Step &step = outline.steps[number];
+  const Step &step = plan.steps[number];
   uint32_t queue = step.action->queue;
   if (!clocks.forked(queue))
     return notForked(number);
@@ -108,7 +108,7 @@ Finding Walk::work(uint32_t number) {
   uint64_t sequence = clocks.issue(queue);
   for (bool writes : {false, true})
     for (uint32_t i = step.accesses; i < step.ownAccessesEnd; ++i)
-      if (writes ? outline.accesses[i].writes : outline.accesses[i].reads)
+      if (writes ? plan.accesses[i].writes : plan.accesses[i].reads)
         if (Finding fault = touch(i, {i, queue, sequence}, writes))
           return fault;
   return {};
@@ -116,36 +116,36 @@ Finding Walk::work(uint32_t number) {
 
 Finding Walk::end() {
   uint64_t sequence = clocks.issue(0);
-  for (uint32_t i = outline.outputs; i < outline.contents; ++i)
+  for (uint32_t i = plan.outputs; i < plan.contents; ++i)
     if (Finding fault = touch(i, {i, 0, sequence}, false))
       return fault;
   for (uint32_t queue = 1; queue < clocks.queues(); ++queue)
     if (!clocks.sees(0, {0, queue, clocks.issued(queue)}))
       return Fault{FaultKind::queueNotJoined,
-                   concat(actionWords(outline, lastWork[queue]), " is the last work of queue ",
-                          queue, ", and queue 0 ends the entry without having waited for it"),
+                   concat(actionWords(plan, lastWork[queue]), " is the last work of queue ", queue,
+                          ", and queue 0 ends the entry without having waited for it"),
                    lastWork[queue]};
   return {};
 }
 
 Finding Walk::touch(uint32_t access, const Mark &mark, bool writes) {
-  const Placed &placed = outline.accesses[access];
-  Reach reach = reachIn(placed, rounds);
-  uint64_t address = addressIn(placed, rounds) + reach.begin;
-  if (reach.pieces(limits.steps) >= limits.steps - std::min(limits.steps, effort.steps))
+  const Placed &placed = plan.accesses[access];
+  ByteRanges ranges = byteRangesIn(placed, rounds);
+  uint64_t address = addressIn(placed, rounds) + ranges.begin;
+  if (ranges.pieces(limits.steps) >= limits.steps - std::min(limits.steps, effort.steps))
     return tooLong();
-  std::vector<uint64_t> point(reach.dims.size());
+  std::vector<uint64_t> point(ranges.dims.size());
   while (true) {
     uint64_t begin = address, end;
     for (size_t i = 0; i < point.size(); ++i)
-      begin += point[i] * uint64_t(reach.dims[i].stride);
-    end = begin + reach.bytes;
+      begin += point[i] * uint64_t(ranges.dims[i].stride);
+    end = begin + ranges.bytes;
     if (Finding fault = writes ? memory.write(mark, begin, end) : memory.read(mark, begin, end))
       return fault;
     if (effort.steps > limits.steps || effort.segments > limits.segments)
       return tooLong();
     size_t dim = 0;
-    while (dim < point.size() && ++point[dim] == reach.dims[dim].count)
+    while (dim < point.size() && ++point[dim] == ranges.dims[dim].count)
       point[dim++] = 0;
     if (dim == point.size())
       return {};
@@ -153,20 +153,20 @@ Finding Walk::touch(uint32_t access, const Mark &mark, bool writes) {
 }
 
 Finding Walk::notForked(uint32_t number) {
-  const Step &step = outline.steps[number];
+  const Step &step = plan.steps[number];
   for (uint32_t i = step.accesses; i < step.ownAccessesEnd; ++i) {
-    const Placed &placed = outline.accesses[i];
-    uint64_t begin = addressIn(placed, rounds) + placed.reach.begin;
-    if (placed.reads && memory.isHosts({placed.space, begin, begin + placed.reach.span()}))
+    const Placed &placed = plan.accesses[i];
+    uint64_t begin = addressIn(placed, rounds) + placed.ranges.begin;
+    if (placed.reads && memory.isHosts({placed.space, begin, begin + placed.ranges.span()}))
       return Fault{
           FaultKind::inputNotVisible,
-          concat(accessWords(outline, placed),
+          concat(accessWords(plan, placed),
                  ": it reads what the host has written, and nothing puts the two in order: queue ",
                  step.action->queue, " has waited for nothing that queue 0 has recorded"),
           number};
   }
   return Fault{FaultKind::queueNotForked,
-               concat(actionWords(outline, number), ": queue ", step.action->queue,
+               concat(actionWords(plan, number), ": queue ", step.action->queue,
                       " has waited for nothing that queue 0 has recorded, so this may happen "
                       "before the entry begins"),
                number};

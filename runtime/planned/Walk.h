@@ -9,7 +9,7 @@
 #define WEIR_RUNTIME_PLANNED_WALK_H
 
 #include "runtime/base/Limits.h"
-#include "runtime/planned/Rounds.h"
+#include "runtime/planned/LoopPeriods.h"
 #include "runtime/planned/Verify.h"
 
 namespace weir::planned {
@@ -18,7 +18,7 @@ namespace weir::planned {
 /// checks.
 class Walk {
 public:
-  Walk(const Outline &outline, const Limits &limits);
+  Walk(const FlatPlan &plan, const Limits &limits);
 
   Finding run();
   uint64_t steps() const { return effort.steps; }
@@ -33,7 +33,7 @@ private:
   Finding notForked(uint32_t number);
   Finding tooLong() const;
 
-  const Outline &outline;
+  const FlatPlan &plan;
   const Limits limits;
   Effort effort;
   Clocks clocks;

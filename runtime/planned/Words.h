@@ -8,20 +8,20 @@
 #ifndef WEIR_RUNTIME_PLANNED_WORDS_H
 #define WEIR_RUNTIME_PLANNED_WORDS_H
 
-#include "runtime/planned/Outline.h"
+#include "runtime/planned/FlatPlan.h"
 
 namespace weir::planned {
 
 /// " 'norm'", or nothing where there is no name.
 std::string quoted(const std::string &name);
 /// "action 7 'norm'"
-std::string actionWords(const Outline &outline, uint32_t action);
+std::string actionWords(const FlatPlan &plan, uint32_t action);
 /// "buffer 3 'x'"
 std::string bufferWords(const Entry &entry, uint32_t buffer);
 /// "action 7 'norm' on queue 1, access 'in' to buffer 3 'x'"; "the host, ..."
-std::string accessWords(const Outline &outline, const Placed &placed);
+std::string accessWords(const FlatPlan &plan, const Placed &placed);
 /// "bytes [0, 64)", of the access's buffer; `begin` and `end` are from its space's start.
-std::string bytesWords(const Outline &outline, const Placed &placed, uint64_t begin, uint64_t end);
+std::string bytesWords(const FlatPlan &plan, const Placed &placed, uint64_t begin, uint64_t end);
 
 } // namespace weir::planned
 

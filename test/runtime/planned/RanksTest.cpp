@@ -16,7 +16,7 @@ using namespace weir::planned;
 
 namespace {
 
-Meeting gather(std::string axis, uint64_t number) {
+SyncPoint gather(std::string axis, uint64_t number) {
   return {.kind = "all_gather",
           .axis = std::move(axis),
           .number = number,
@@ -25,41 +25,41 @@ Meeting gather(std::string axis, uint64_t number) {
           .own = 8};
 }
 
-Meeting loop(uint64_t rounds, std::vector<Meeting> body) {
+SyncPoint loop(uint64_t rounds, std::vector<SyncPoint> body) {
   return {.rounds = rounds, .body = std::move(body)};
 }
 
-Meeting on(uint32_t queue, Meeting meeting) {
-  meeting.queue = queue;
-  return meeting;
+SyncPoint on(uint32_t queue, SyncPoint point) {
+  point.queue = queue;
+  return point;
 }
 
-Meeting record(uint32_t event, uint32_t queue) {
-  return {.queue = queue, .order = Meeting::Order::record, .event = event};
+SyncPoint record(uint32_t event, uint32_t queue) {
+  return {.queue = queue, .order = SyncPoint::Order::record, .event = event};
 }
 
-Meeting wait(uint32_t event, uint32_t queue) {
-  return {.queue = queue, .order = Meeting::Order::wait, .event = event};
+SyncPoint wait(uint32_t event, uint32_t queue) {
+  return {.queue = queue, .order = SyncPoint::Order::wait, .event = event};
 }
 
 /// A collective on a queue that begins when queue 0 has come so far, and that is waited for where
 /// `behind` are given away.
-std::vector<Meeting> beside(Meeting collective, uint32_t queue, std::vector<Meeting> behind) {
+std::vector<SyncPoint> beside(SyncPoint collective, uint32_t queue, std::vector<SyncPoint> behind) {
   uint32_t begins = 2 * queue, ends = begins + 1;
-  std::vector<Meeting> all = {record(begins, 0), wait(begins, queue),
-                              on(queue, std::move(collective)), record(ends, queue)};
+  std::vector<SyncPoint> all = {record(begins, 0), wait(begins, queue),
+                                on(queue, std::move(collective)), record(ends, queue)};
   all.insert(all.end(), behind.begin(), behind.end());
   all.push_back(wait(ends, 0));
   return all;
 }
 
-std::vector<Meeting> both(std::vector<Meeting> some, const std::vector<Meeting> &others) {
+std::vector<SyncPoint> both(std::vector<SyncPoint> some, const std::vector<SyncPoint> &others) {
   some.insert(some.end(), others.begin(), others.end());
   return some;
 }
 
 /// Of 8 bytes between ranks along dp.
-Meeting transfer(std::string kind, uint64_t peer, uint64_t number, uint64_t round = 0) {
+SyncPoint transfer(std::string kind, uint64_t peer, uint64_t number, uint64_t round = 0) {
   return {.kind = std::move(kind),
           .axis = "dp",
           .number = number,
@@ -77,9 +77,9 @@ MeshPrograms fourRanks() {
                        {"b", Element::f32, {4}, "", {4}}};
   std::vector<RankTensor> inputs = {{"x", Element::f32, {8, 4}, "8@dp 4", {4, 4}}};
   std::vector<RankTensor> results = {{"loss", Element::f32, {}, "", {}}};
-  std::vector<Meeting> meetings = {gather("dp", 1), loop(3, {gather("tp", 2), gather("dp", 3)}),
-                                   gather("tp", 4), gather("dp", 5), gather("dp", 6)};
-  program.entries = {{"init", {}, {}, {}}, {"step", inputs, results, meetings}};
+  std::vector<SyncPoint> syncPoints = {gather("dp", 1), loop(3, {gather("tp", 2), gather("dp", 3)}),
+                                       gather("tp", 4), gather("dp", 5), gather("dp", 6)};
+  program.entries = {{"init", {}, {}, {}}, {"step", inputs, results, syncPoints}};
   MeshPrograms ranks{std::get<Mesh>(Mesh::parse("dp=2,tp=2")), {}, {0, 1, 2, 3}};
   for (int rank = 0; rank < 4; ++rank) {
     ranks.programs.push_back(program);
@@ -97,8 +97,8 @@ struct Fault {
 
 void PrintTo(const Fault &fault, std::ostream *out) { *out << fault.name; }
 
-std::vector<Meeting> &step(MeshPrograms &ranks, int rank = 3) {
-  return ranks.programs[rank].entries[1].meetings;
+std::vector<SyncPoint> &step(MeshPrograms &ranks, int rank = 3) {
+  return ranks.programs[rank].entries[1].syncPoints;
 }
 RankTensor &weight(MeshPrograms &ranks, int rank = 3) { return ranks.programs[rank].variables[0]; }
 
@@ -177,11 +177,11 @@ const Fault faults[] = {
      "in round 1 of 3, and rank 3 in round 1 of 4",
      [](auto &ranks) {
        for (RankProgram &program : ranks.programs)
-         program.entries[1].meetings.resize(2);
+         program.entries[1].syncPoints.resize(2);
        step(ranks)[1].rounds = 4;
      }},
     {"OutOfItsLoop", FaultKind::otherRounds, "in round 1 of 3, and rank 3 in no loop",
-     [](auto &ranks) { step(ranks)[1] = Meeting(step(ranks)[1].body[0]); }},
+     [](auto &ranks) { step(ranks)[1] = SyncPoint(step(ranks)[1].body[0]); }},
     {"DeadlockOfTwoAxes", FaultKind::deadlock,
      "entry 'step': rank 0 is in all_gather over dp, collective 1 (net.weir:1:1) and waits for "
      "rank 2, in all_gather over tp, collective 2 (net.weir:2:1), which waits for rank 3, in "
@@ -360,7 +360,7 @@ TEST(Ranks, WaitingIsNoDeadlock) {
 /// What a file says may be anything.
 TEST(Ranks, EndsWhateverItIsGiven) {
   MeshPrograms ranks = fourRanks();
-  std::vector<Meeting> deep = {gather("dp", 1), gather("dp", 1)};
+  std::vector<SyncPoint> deep = {gather("dp", 1), gather("dp", 1)};
   for (int i = 0; i < 4; ++i)
     deep = {loop(65536, deep)};
   for (int rank = 0; rank < 4; ++rank)
@@ -375,7 +375,7 @@ TEST(Ranks, EndsWhateverItIsGiven) {
 /// Twelve layers, whose parameters are gathered for each microbatch, on 64 ranks of two sizes.
 TEST(Ranks, ManyRanksTakeNoTime) {
   RankProgram program;
-  std::vector<Meeting> layers;
+  std::vector<SyncPoint> layers;
   for (uint64_t number = 1; number <= 12 * 40; ++number) {
     layers.push_back(gather(number % 3 ? "dp" : "tp", number));
     layers.back().bytes.assign(8, 8);
@@ -397,9 +397,9 @@ TEST(Ranks, ManyRanksTakeNoTime) {
   };
   EXPECT_LT(seconds(), 0.2);
   // Nor where they have to be followed.
-  std::vector<Meeting> &first = ranks.programs[0].entries[0].meetings;
+  std::vector<SyncPoint> &first = ranks.programs[0].entries[0].syncPoints;
   first = {loop(4, layers), loop(4, layers)};
-  ranks.programs[1].entries[0].meetings = {loop(4, layers), loop(4, layers), loop(1, {})};
+  ranks.programs[1].entries[0].syncPoints = {loop(4, layers), loop(4, layers), loop(1, {})};
   EXPECT_LT(seconds(), 0.5);
 }
 

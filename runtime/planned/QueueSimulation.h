@@ -1,12 +1,12 @@
-//===- Following.h - Follows the queues of all ranks ----------------------===//
+//===- QueueSimulation.h - Follows the queues of all ranks ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_PLANNED_FOLLOWING_H
-#define WEIR_RUNTIME_PLANNED_FOLLOWING_H
+#ifndef WEIR_RUNTIME_PLANNED_QUEUESIMULATION_H
+#define WEIR_RUNTIME_PLANNED_QUEUESIMULATION_H
 
 #include "runtime/planned/Ranks.h"
 #include <deque>
@@ -17,12 +17,12 @@
 namespace weir::planned {
 
 /// Where a rank is in its entry: at what it does or gives a queue next, or at its end.
-class Place {
+class Position {
 public:
-  explicit Place(const std::vector<Meeting> &meetings) : frames{{&meetings}} { settle(); }
+  explicit Position(const std::vector<SyncPoint> &syncPoints) : frames{{&syncPoints}} { settle(); }
 
   /// Null at the end.
-  const Meeting *at() const {
+  const SyncPoint *at() const {
     return frames.empty() ? nullptr : &(*frames.back().list)[frames.back().index];
   }
   void advance() {
@@ -30,14 +30,14 @@ public:
     settle();
   }
   /// Whether both are in the same rounds of loops with as many of them.
-  bool isInRoundsOf(const Place &other) const;
+  bool isInRoundsOf(const Position &other) const;
   /// "in round 2 of 4", or "in no loop".
   std::string rounds() const;
 
 private:
   struct Frame {
-    const std::vector<Meeting> *list;
-    const Meeting *loop = nullptr; ///< null: the entry itself
+    const std::vector<SyncPoint> *list;
+    const SyncPoint *loop = nullptr; ///< null: the entry itself
     size_t index = 0;
     uint64_t round = 0;
   };
@@ -47,33 +47,33 @@ private:
 };
 
 /// A rank on its way: queue 0 does what is its own and gives the others what is theirs.
-class FollowedRank {
+class SimulatedRank {
 public:
-  explicit FollowedRank(const std::vector<Meeting> &meetings) : issued(meetings) {}
+  explicit SimulatedRank(const std::vector<SyncPoint> &syncPoints) : issued(syncPoints) {}
 
   /// Goes on as far as it can, or until it has taken more than `most` steps. Returns how many, and
   /// adds to `come` the axes along which it has come to a collective.
   uint64_t move(uint64_t most, std::vector<std::string_view> &come);
 
   /// The end of a transfer that it has come to; null where it has not.
-  const Meeting *transfer() const;
+  const SyncPoint *transfer() const;
   void passTransfer() { issued.advance(); }
 
   /// The collective along that axis that it has come to; null where it has not.
-  const Place *hereAlong(std::string_view axis) const;
+  const Position *hereAlong(std::string_view axis) const;
   /// All its members have come to it.
   void pass(std::string_view axis);
 
   /// What keeps it from a collective along an axis, or from its end: another that it waits in. Null
   /// where it has ended.
-  const Place *keptFrom(std::string_view axis) const;
+  const Position *keptFrom(std::string_view axis) const;
   /// The same of its next action; null where it has ended.
-  const Place *waitsIn() const;
+  const Position *waitsIn() const;
 
 private:
   /// What a queue was given: a collective, or to wait for a moment of another queue.
   struct Job {
-    std::optional<Place> collective;
+    std::optional<Position> collective;
     uint32_t queue = 0;
     uint64_t moment = 0; ///< when it has done so many
   };
@@ -84,12 +84,12 @@ private:
 
   bool issue(std::vector<std::string_view> &come);
   bool work(Queue &queue, std::vector<std::string_view> &come);
-  const Place *waitsIn(uint32_t queue, size_t depth = 0) const;
+  const Position *waitsIn(uint32_t queue, size_t depth = 0) const;
 
-  Place issued;
+  Position issued;
   std::map<uint32_t, Queue> queues;                         ///< all but 0
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> events; ///< a queue, and its moment
-  std::map<std::string_view, Place> here;                   ///< by axis
+  std::map<std::string_view, Position> here;                ///< by axis
   std::map<std::string_view, uint32_t> queueOf;             ///< of axes that it has come to
 };
 

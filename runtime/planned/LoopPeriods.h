@@ -1,4 +1,4 @@
-//===- Rounds.h - What a loop's rounds have in common -------------------===//
+//===- LoopPeriods.h - What a loop's rounds have in common ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,8 +37,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_PLANNED_ROUNDS_H
-#define WEIR_RUNTIME_PLANNED_ROUNDS_H
+#ifndef WEIR_RUNTIME_PLANNED_LOOPPERIODS_H
+#define WEIR_RUNTIME_PLANNED_LOOPPERIODS_H
 
 #include "runtime/base/Limits.h"
 #include "runtime/planned/Memory.h"
@@ -56,10 +56,10 @@ using Rounds = std::array<Round, limits::loops>; // by depth
 /// Where the access lies in its space in these rounds.
 uint64_t addressIn(const Placed &placed, const Rounds &rounds);
 /// Its bytes from there on, those of the rounds left out included.
-Reach reachIn(const Placed &placed, const Rounds &rounds);
+ByteRanges byteRangesIn(const Placed &placed, const Rounds &rounds);
 
 /// What of a loop has to repeat.
-struct Pattern {
+struct LoopPeriod {
   uint64_t period = 0;         ///< 0: nothing can be said, each round has to be followed
   std::string obstacle;        ///< why not
   bool hasSlots = false;       ///< something in it travels
@@ -67,12 +67,12 @@ struct Pattern {
 };
 
 /// Of the loop `loop`, in these rounds of the loops around it.
-Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, Effort &effort);
+LoopPeriod loopPeriodOf(const FlatPlan &plan, uint32_t loop, const Rounds &around, Effort &effort);
 
 /// The state before a round, such that alike states are equal. `begin` are the clocks' issued()
 /// when the loop began.
 using State = std::vector<uint64_t>;
-State stateOf(const Outline &outline, uint32_t loop, const Pattern &pattern, const Clocks &clocks,
+State stateOf(const FlatPlan &plan, uint32_t loop, const LoopPeriod &pattern, const Clocks &clocks,
               const std::vector<uint64_t> &begin, const Memory &memory);
 
 } // namespace weir::planned

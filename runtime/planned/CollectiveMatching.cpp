@@ -1,11 +1,11 @@
-//===- Meetings.cpp - Follows the collectives of all ranks ----------------===//
+//===- CollectiveMatching.cpp - Follows the collectives of all ranks ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/planned/Meetings.h"
+#include "runtime/planned/CollectiveMatching.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <set>
@@ -16,47 +16,48 @@ namespace weir::planned {
 // Comparing
 //===----------------------------------------------------------------------===//
 
-static std::string words(const Meeting &meeting) {
-  if (meeting.isTransfer()) {
+static std::string words(const SyncPoint &point) {
+  if (point.isTransfer()) {
     std::string text =
-        concat(meeting.kind, meeting.sends() ? " to " : " from ", meeting.axis, " ", meeting.peer,
-               ", number ", meeting.number, " of microbatch ", meeting.round);
-    return meeting.source.empty() ? text : concat(text, " (", meeting.source, ")");
+        concat(point.kind, point.sends() ? " to " : " from ", point.axis, " ", point.peer,
+               ", number ", point.number, " of microbatch ", point.round);
+    return point.source.empty() ? text : concat(text, " (", point.source, ")");
   }
-  std::string text = concat(meeting.kind, " over ", meeting.axis);
-  if (meeting.number)
-    text += concat(", collective ", meeting.number);
-  return meeting.source.empty() ? text : concat(text, " (", meeting.source, ")");
+  std::string text = concat(point.kind, " over ", point.axis);
+  if (point.number)
+    text += concat(", collective ", point.number);
+  return point.source.empty() ? text : concat(text, " (", point.source, ")");
 }
 
 /// The collective of that number, or null.
-static const Meeting *find(const std::vector<Meeting> &meetings, uint64_t number) {
-  for (const Meeting &meeting : meetings) {
-    const Meeting *found = &meeting;
-    if (meeting.rounds)
-      found = find(meeting.body, number);
+static const SyncPoint *find(const std::vector<SyncPoint> &syncPoints, uint64_t number) {
+  for (const SyncPoint &point : syncPoints) {
+    const SyncPoint *found = &point;
+    if (point.rounds)
+      found = find(point.body, number);
     if (found && found->number == number && !found->isTransfer())
       return found;
   }
   return nullptr;
 }
 
-RanksFault Meetings::fault(FaultKind kind, int64_t rank, const Meeting &at,
-                           const std::string &what) const {
+RanksFault CollectiveMatching::fault(FaultKind kind, int64_t rank, const SyncPoint &at,
+                                     const std::string &what) const {
   std::string message = concat("entry '", ranks.programs[programOf(rank)].entries[entry].name,
                                "': rank ", rank, " is in ", words(at), what);
   return {{kind, std::move(message), at.action}, programOf(rank), entry};
 }
 
 /// What is wrong where two members meet.
-std::optional<RanksFault> Meetings::compare(int64_t rank, const Meeting &one, int64_t otherRank,
-                                            const Meeting &other) const {
+std::optional<RanksFault> CollectiveMatching::compare(int64_t rank, const SyncPoint &one,
+                                                      int64_t otherRank,
+                                                      const SyncPoint &other) const {
   auto differs = [&](FaultKind kind, const std::string &more = "") {
     return fault(kind, rank, one, concat(", and rank ", otherRank, " in ", words(other), more));
   };
   if (one.number != other.number) {
-    const Meeting *there = find(meetingsOf(programOf(otherRank)), one.number),
-                  *here = find(meetingsOf(programOf(rank)), other.number);
+    const SyncPoint *there = find(syncPointsOf(programOf(otherRank)), one.number),
+                    *here = find(syncPointsOf(programOf(rank)), other.number);
     auto missing = [&](int64_t at, uint64_t number) {
       return differs(FaultKind::missingCollective,
                      concat("; rank ", at, " has no collective ", number));
@@ -78,9 +79,9 @@ std::optional<RanksFault> Meetings::compare(int64_t rank, const Meeting &one, in
   if (one.element != other.element)
     return differs(FaultKind::otherElement,
                    concat(": of ", rowOf(one.element).name, " and of ", rowOf(other.element).name));
-  auto sizes = [](const Meeting &meeting) {
+  auto sizes = [](const SyncPoint &point) {
     std::vector<std::string> all;
-    for (uint64_t bytes : meeting.bytes)
+    for (uint64_t bytes : point.bytes)
       all.push_back(std::to_string(bytes));
     return join(all, ", ");
   };
@@ -93,74 +94,74 @@ std::optional<RanksFault> Meetings::compare(int64_t rank, const Meeting &one, in
 
 /// That each collective has a size for each member, and as its own that of the ranks who run it,
 /// and is on the queue of its axis.
-std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
-                                               const std::vector<Meeting> &meetings,
-                                               std::map<std::string_view, uint32_t> &queueOf) {
-  for (const Meeting &meeting : meetings) {
-    if (meeting.rounds) {
-      if (auto wrong = checkSizes(program, meeting.body, queueOf))
+std::optional<RanksFault>
+CollectiveMatching::checkSizes(uint32_t program, const std::vector<SyncPoint> &syncPoints,
+                               std::map<std::string_view, uint32_t> &queueOf) {
+  for (const SyncPoint &point : syncPoints) {
+    if (point.rounds) {
+      if (auto wrong = checkSizes(program, point.body, queueOf))
         return wrong;
       continue;
     }
-    if (meeting.isTransfer()) {
-      if (auto wrong = checkTransfer(program, meeting))
+    if (point.isTransfer()) {
+      if (auto wrong = checkTransfer(program, point))
         return wrong;
       continue;
     }
-    int axis = mesh.find(meeting.axis);
+    int axis = mesh.find(point.axis);
     int64_t some = std::ranges::find(ranks.programOf, program) - ranks.programOf.begin();
     if (axis < 0)
-      return fault(FaultKind::unknownAxis, some, meeting, concat(", on ", mesh.text()));
-    if (uint32_t queue = queueOf.try_emplace(meeting.axis, meeting.queue).first->second;
-        queue != meeting.queue)
-      return fault(FaultKind::axisOnQueues, some, meeting,
-                   concat(" on queue ", meeting.queue, ", and others are on queue ", queue));
+      return fault(FaultKind::unknownAxis, some, point, concat(", on ", mesh.text()));
+    if (uint32_t queue = queueOf.try_emplace(point.axis, point.queue).first->second;
+        queue != point.queue)
+      return fault(FaultKind::axisOnQueues, some, point,
+                   concat(" on queue ", point.queue, ", and others are on queue ", queue));
     size_t members = size_t(mesh.axes[size_t(axis)].size);
-    if (meeting.bytes.size() != members)
-      return fault(
-          FaultKind::otherSize, some, meeting,
-          concat(", which has ", meeting.bytes.size(), " sizes for ", members, " members"));
+    if (point.bytes.size() != members)
+      return fault(FaultKind::otherSize, some, point,
+                   concat(", which has ", point.bytes.size(), " sizes for ", members, " members"));
     for (int64_t rank = some; rank < mesh.ranks(); ++rank)
-      if (uint64_t share = meeting.bytes[size_t(mesh.coordinate(rank, unsigned(axis)))];
-          programOf(rank) == program && share != meeting.own)
-        return fault(FaultKind::otherSize, rank, meeting,
-                     concat(" with ", meeting.own, " bytes, and has ", share, " by its members"));
+      if (uint64_t share = point.bytes[size_t(mesh.coordinate(rank, unsigned(axis)))];
+          programOf(rank) == program && share != point.own)
+        return fault(FaultKind::otherSize, rank, point,
+                     concat(" with ", point.own, " bytes, and has ", share, " by its members"));
   }
   return std::nullopt;
 }
 
 /// That its other end is another rank, of each rank that runs it.
-std::optional<RanksFault> Meetings::checkTransfer(uint32_t program, const Meeting &meeting) const {
-  int axis = mesh.find(meeting.axis);
+std::optional<RanksFault> CollectiveMatching::checkTransfer(uint32_t program,
+                                                            const SyncPoint &point) const {
+  int axis = mesh.find(point.axis);
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     if (programOf(rank) != program)
       continue;
     if (axis < 0)
-      return fault(FaultKind::unknownAxis, rank, meeting, concat(", on ", mesh.text()));
-    if (meeting.peer >= uint64_t(mesh.axes[size_t(axis)].size) ||
-        int64_t(meeting.peer) == mesh.coordinate(rank, unsigned(axis)) ||
-        meeting.bytes.size() != 1 || !meeting.bytes[0])
-      return fault(FaultKind::unknownPeer, rank, meeting, concat(", on ", mesh.text()));
+      return fault(FaultKind::unknownAxis, rank, point, concat(", on ", mesh.text()));
+    if (point.peer >= uint64_t(mesh.axes[size_t(axis)].size) ||
+        int64_t(point.peer) == mesh.coordinate(rank, unsigned(axis)) || point.bytes.size() != 1 ||
+        !point.bytes[0])
+      return fault(FaultKind::unknownPeer, rank, point, concat(", on ", mesh.text()));
   }
   return std::nullopt;
 }
 
-static bool hasTransfers(const std::vector<Meeting> &meetings) {
-  return std::ranges::any_of(meetings, [](const Meeting &meeting) {
-    return meeting.isTransfer() || hasTransfers(meeting.body);
+static bool hasTransfers(const std::vector<SyncPoint> &syncPoints) {
+  return std::ranges::any_of(syncPoints, [](const SyncPoint &point) {
+    return point.isTransfer() || hasTransfers(point.body);
   });
 }
 
 /// Whether both meet over the same axes in the same loops.
-static bool sameWay(const std::vector<Meeting> &some, const std::vector<Meeting> &others) {
-  return std::ranges::equal(some, others, [](const Meeting &a, const Meeting &b) {
+static bool sameWay(const std::vector<SyncPoint> &some, const std::vector<SyncPoint> &others) {
+  return std::ranges::equal(some, others, [](const SyncPoint &a, const SyncPoint &b) {
     return a.rounds == b.rounds && a.axis == b.axis && sameWay(a.body, b.body);
   });
 }
 
 template <class Visit>
-static std::optional<RanksFault> zip(const std::vector<Meeting> &some,
-                                     const std::vector<Meeting> &others, const Visit &visit) {
+static std::optional<RanksFault> zip(const std::vector<SyncPoint> &some,
+                                     const std::vector<SyncPoint> &others, const Visit &visit) {
   for (size_t i = 0; i < some.size(); ++i)
     if (auto wrong =
             some[i].rounds ? zip(some[i].body, others[i].body, visit) : visit(some[i], others[i]))
@@ -169,7 +170,7 @@ static std::optional<RanksFault> zip(const std::vector<Meeting> &some,
 }
 
 /// Of programs that go the same way.
-std::optional<RanksFault> Meetings::comparePlaces() {
+std::optional<RanksFault> CollectiveMatching::comparePlaces() {
   std::set<std::tuple<unsigned, uint32_t, uint32_t>> compared;
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
@@ -179,7 +180,7 @@ std::optional<RanksFault> Meetings::comparePlaces() {
         continue;
       auto wrong =
           zip(collectives[one], collectives[other],
-              [&](const Meeting &a, const Meeting &b) -> std::optional<RanksFault> {
+              [&](const SyncPoint &a, const SyncPoint &b) -> std::optional<RanksFault> {
                 return a.axis == mesh.axes[axis].name ? compare(member, a, rank, b) : std::nullopt;
               });
       if (wrong)
@@ -192,22 +193,22 @@ std::optional<RanksFault> Meetings::comparePlaces() {
 // Following
 //===----------------------------------------------------------------------===//
 
-static void addAxesOfTransfers(const std::vector<Meeting> &meetings,
+static void addAxesOfTransfers(const std::vector<SyncPoint> &syncPoints,
                                std::set<std::string_view> &axes) {
-  for (const Meeting &meeting : meetings) {
-    if (meeting.isTransfer())
-      axes.insert(meeting.axis);
-    addAxesOfTransfers(meeting.body, axes);
+  for (const SyncPoint &point : syncPoints) {
+    if (point.isTransfer())
+      axes.insert(point.axis);
+    addAxesOfTransfers(point.body, axes);
   }
 }
 
 /// Splits what may differ until nothing does: by the program, then by what kinds are met. False
 /// where that takes too long.
-bool Meetings::findKinds() {
+bool CollectiveMatching::findKinds() {
   kindOf = ranks.programOf;
   // A transfer says where its other end is, whatever runs there.
   std::set<std::string_view> axes;
-  for (const std::vector<Meeting> &of : collectives)
+  for (const std::vector<SyncPoint> &of : collectives)
     addAxesOfTransfers(of, axes);
   for (std::string_view name : axes)
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
@@ -249,7 +250,7 @@ struct Group {
 
 /// Each rank goes on as far as it can, one of a kind for all. Which goes first makes no difference:
 /// each of its queues does one thing next, and waiting takes nothing from another.
-std::optional<RanksFault> Meetings::follow() {
+std::optional<RanksFault> CollectiveMatching::follow() {
   auto tooLong = [&] {
     return RanksFault{{FaultKind::tooLongToProve,
                        concat("entry '", ranks.programs[programOf(0)].entries[entry].name,
@@ -261,7 +262,7 @@ std::optional<RanksFault> Meetings::follow() {
     return tooLong();
   std::map<std::pair<unsigned, std::vector<uint32_t>>, Group> groups;
   std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
-  std::vector<FollowedRank> followed;
+  std::vector<SimulatedRank> followed;
   std::vector<uint32_t> moving;
   std::vector<bool> moves(first.size(), false); // is among them
   auto move = [&](uint32_t kind) {
@@ -271,7 +272,7 @@ std::optional<RanksFault> Meetings::follow() {
   };
   for (int64_t rank : first) {
     move(uint32_t(followed.size()));
-    followed.emplace_back(meetingsOf(programOf(rank)));
+    followed.emplace_back(syncPointsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
       Group group;
@@ -298,11 +299,11 @@ std::optional<RanksFault> Meetings::follow() {
         continue;
       group.waiting = 0;
       auto [firstKind, rank] = *group.members.begin();
-      const Place &place = *followed[firstKind].hereAlong(axis);
+      const Position &place = *followed[firstKind].hereAlong(axis);
       if ((steps += group.members.size() * place.at()->bytes.size()) > limits.steps)
         return tooLong();
       for (auto [otherKind, member] : group.members) {
-        const Place &other = *followed[otherKind].hereAlong(axis);
+        const Position &other = *followed[otherKind].hereAlong(axis);
         if (auto wrong = compare(rank, *place.at(), member, *other.at()))
           return wrong;
         if (!other.isInRoundsOf(place))
@@ -314,7 +315,7 @@ std::optional<RanksFault> Meetings::follow() {
         move(met);
       }
     }
-    if (const Meeting *here = followed[kind].transfer()) {
+    if (const SyncPoint *here = followed[kind].transfer()) {
       if (++steps > limits.steps)
         return tooLong();
       Way way = wayOf(kind, *here);
@@ -328,7 +329,7 @@ std::optional<RanksFault> Meetings::follow() {
         move(way.to);
     }
   }
-  for (const FollowedRank &one : followed)
+  for (const SimulatedRank &one : followed)
     if (one.waitsIn())
       return stuck(followed);
   for (const auto &[way, send] : sent)
@@ -338,16 +339,16 @@ std::optional<RanksFault> Meetings::follow() {
 }
 
 /// What is on its way, once.
-std::optional<RanksFault> Meetings::send(const Way &way, const Meeting &here) {
+std::optional<RanksFault> CollectiveMatching::send(const Way &way, const SyncPoint &here) {
   if (!sent.try_emplace(way, &here).second || received.contains(way))
     return fault(FaultKind::sentTwice, first[way.from], here, ", and has sent it before");
   return std::nullopt;
 }
 
 /// What was sent.
-std::optional<RanksFault> Meetings::receive(const Way &way, const Meeting &here) {
+std::optional<RanksFault> CollectiveMatching::receive(const Way &way, const SyncPoint &here) {
   auto found = sent.find(way);
-  const Meeting &other = *found->second;
+  const SyncPoint &other = *found->second;
   auto differs = [&](FaultKind kind, const std::string &more) {
     return fault(kind, first[way.to], here,
                  concat(", and rank ", first[way.from], " in ", words(other), more));
@@ -366,14 +367,14 @@ std::optional<RanksFault> Meetings::receive(const Way &way, const Meeting &here)
 }
 
 /// The kind of the rank at a transfer's other end.
-uint32_t Meetings::peerOf(uint32_t kind, const Meeting &transfer) const {
+uint32_t CollectiveMatching::peerOf(uint32_t kind, const SyncPoint &transfer) const {
   auto axis = unsigned(mesh.find(transfer.axis));
   return kindOf[size_t(mesh.along(first[kind], axis)[transfer.peer])];
 }
 
 /// What another rank sends under that number, in another microbatch than it is received in, or
 /// nothing.
-RanksFault Meetings::unsent(uint32_t kind, const Meeting &receive) const {
+RanksFault CollectiveMatching::unsent(uint32_t kind, const SyncPoint &receive) const {
   Way way = wayOf(kind, receive);
   for (const auto &[other, send] : sent)
     if (other.from == way.from && other.to == way.to && other.number == way.number)
@@ -384,30 +385,30 @@ RanksFault Meetings::unsent(uint32_t kind, const Meeting &receive) const {
 }
 
 /// Whether a rank sends that from here on: a list may be gone through again.
-static bool sendsLater(const std::vector<Meeting> &meetings, uint64_t number, uint64_t round) {
-  return std::ranges::any_of(meetings, [&](const Meeting &meeting) {
-    return (meeting.sends() && meeting.number == number && meeting.round == round) ||
-           sendsLater(meeting.body, number, round);
+static bool sendsLater(const std::vector<SyncPoint> &syncPoints, uint64_t number, uint64_t round) {
+  return std::ranges::any_of(syncPoints, [&](const SyncPoint &point) {
+    return (point.sends() && point.number == number && point.round == round) ||
+           sendsLater(point.body, number, round);
   });
 }
 
 /// Who waits for whom, from the first that waits until one has been named or has ended.
-RanksFault Meetings::stuck(const std::vector<FollowedRank> &followed) const {
-  auto of = [&](int64_t rank) -> const FollowedRank & { return followed[kindOf[size_t(rank)]]; };
+RanksFault CollectiveMatching::stuck(const std::vector<SimulatedRank> &followed) const {
+  auto of = [&](int64_t rank) -> const SimulatedRank & { return followed[kindOf[size_t(rank)]]; };
   int64_t rank = 0;
   while (!of(rank).waitsIn())
     ++rank;
   const int64_t begin = rank;
-  const Place *place = of(begin).waitsIn();
-  const Meeting &firstOfAll = *place->at();
-  std::set<std::pair<int64_t, const Meeting *>> named;
+  const Position *place = of(begin).waitsIn();
+  const SyncPoint &firstOfAll = *place->at();
+  std::set<std::pair<int64_t, const SyncPoint *>> named;
   std::string chain;
   while (named.insert({rank, place->at()}).second) {
-    const Meeting &here = *place->at();
+    const SyncPoint &here = *place->at();
     if (here.isTransfer()) {
       int64_t other = mesh.along(rank, unsigned(mesh.find(here.axis)))[here.peer];
-      const Place *there = of(other).waitsIn();
-      if (!there || !sendsLater(meetingsOf(programOf(other)), here.number, here.round))
+      const Position *there = of(other).waitsIn();
+      if (!there || !sendsLater(syncPointsOf(programOf(other)), here.number, here.round))
         return unsent(kindOf[size_t(rank)], here);
       chain += concat(chain.empty() ? " and waits for rank " : ", which waits for rank ", other,
                       ", in ", words(*there->at()));
@@ -422,8 +423,8 @@ RanksFault Meetings::stuck(const std::vector<FollowedRank> &followed) const {
         other = member;
     if (other < 0)
       break;
-    const Place *there = of(other).keptFrom(here.axis);
-    if (!find(meetingsOf(programOf(other)), here.number))
+    const Position *there = of(other).keptFrom(here.axis);
+    if (!find(syncPointsOf(programOf(other)), here.number))
       return fault(
           FaultKind::missingCollective, rank, here,
           concat(" and waits for rank ", other, ", which has no collective ", here.number));
@@ -443,21 +444,21 @@ RanksFault Meetings::stuck(const std::vector<FollowedRank> &followed) const {
 }
 
 /// Collectives and loops.
-static std::vector<Meeting> collectivesOf(const std::vector<Meeting> &meetings) {
-  std::vector<Meeting> some;
-  for (const Meeting &meeting : meetings) {
-    if (meeting.order != Meeting::Order::none)
+static std::vector<SyncPoint> collectivesOf(const std::vector<SyncPoint> &syncPoints) {
+  std::vector<SyncPoint> some;
+  for (const SyncPoint &point : syncPoints) {
+    if (point.order != SyncPoint::Order::none)
       continue;
-    some.push_back(meeting);
-    some.back().body = collectivesOf(meeting.body);
+    some.push_back(point);
+    some.back().body = collectivesOf(point.body);
   }
   return some;
 }
 
-std::optional<RanksFault> Meetings::check() {
+std::optional<RanksFault> CollectiveMatching::check() {
   bool same = true;
   for (uint32_t program = 0; program < ranks.programs.size(); ++program)
-    collectives.push_back(collectivesOf(meetingsOf(program)));
+    collectives.push_back(collectivesOf(syncPointsOf(program)));
   for (uint32_t program = 0; program < ranks.programs.size(); ++program) {
     if (!std::ranges::count(ranks.programOf, program))
       continue;

@@ -1,11 +1,11 @@
-//===- Outline.cpp - A planned entry as the checks walk it --------------===//
+//===- FlatPlan.cpp - A planned entry as the checks walk it ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/planned/Outline.h"
+#include "runtime/planned/FlatPlan.h"
 #include "runtime/base/Text.h"
 #include "runtime/planned/Words.h"
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 class Builder {
 public:
-  explicit Builder(Outline &outline) : outline(outline), entry(outline.entry) {}
+  explicit Builder(FlatPlan &plan) : plan(plan), entry(plan.entry) {}
 
   Finding build() {
     if (entry.queues > limits::queues)
@@ -27,13 +27,13 @@ public:
                                                     unsigned(entry.buffers[i].space))};
     if (Finding fault = addBody(entry.actions))
       return fault;
-    outline.inputs = outline.accesses.size();
+    plan.inputs = plan.accesses.size();
     if (Finding fault = addHosts(entry.inputs, beforeEntry))
       return fault;
-    outline.outputs = outline.accesses.size();
+    plan.outputs = plan.accesses.size();
     if (Finding fault = addHosts(entry.outputs, afterEntry))
       return fault;
-    outline.contents = outline.accesses.size();
+    plan.contents = plan.accesses.size();
     addContents();
     return numberEvents();
   }
@@ -48,11 +48,11 @@ private:
   }
 
   Finding addAction(const Action &action) {
-    uint32_t number = outline.steps.size();
+    uint32_t number = plan.steps.size();
     auto fail = [&](FaultKind kind, const std::string &what) {
-      return Fault{kind, actionWords(outline, number) + ": " + what, number};
+      return Fault{kind, actionWords(plan, number) + ": " + what, number};
     };
-    outline.steps.push_back({&action, number, uint32_t(loops.size())});
+    plan.steps.push_back({&action, number, uint32_t(loops.size())});
     bool isLoop = action.kind == Action::Kind::loop;
     bool isSync = action.kind == Action::Kind::record || action.kind == Action::Kind::wait;
     if (action.kind > Action::Kind::wait)
@@ -71,23 +71,23 @@ private:
       return fail(FaultKind::emptyLoop, "a loop has a round at least");
     if (isLoop && loops.size() == limits::loops)
       return fail(FaultKind::nestingTooDeep, concat("loops nest ", limits::loops, " deep at most"));
-    outline.steps[number].records = outline.records.size();
+    plan.steps[number].records = plan.records.size();
     if (action.kind == Action::Kind::record)
-      outline.records.push_back(action.event);
-    outline.steps[number].accesses = outline.accesses.size();
+      plan.records.push_back(action.event);
+    plan.steps[number].accesses = plan.accesses.size();
     if (isLoop)
       loops.push_back(number);
     for (const Access &access : action.accesses)
       if (Finding fault = addAccess(access, number, action.queue))
         return fault;
-    outline.steps[number].ownAccessesEnd = outline.accesses.size();
+    plan.steps[number].ownAccessesEnd = plan.accesses.size();
     if (Finding fault = addBody(action.body))
       return fault;
     if (isLoop)
       loops.pop_back();
-    outline.steps[number].last = outline.steps.size() - 1;
-    outline.steps[number].accessesEnd = outline.accesses.size();
-    outline.steps[number].recordsEnd = outline.records.size();
+    plan.steps[number].last = plan.steps.size() - 1;
+    plan.steps[number].accessesEnd = plan.accesses.size();
+    plan.steps[number].recordsEnd = plan.records.size();
     return {};
   }
 
@@ -95,16 +95,16 @@ private:
     for (const Access &access : accesses) {
       if (Finding fault = addAccess(access, when, 0))
         return fault;
-      outline.accesses.back().reads = when == afterEntry;
-      outline.accesses.back().writes = when == beforeEntry;
+      plan.accesses.back().reads = when == afterEntry;
+      plan.accesses.back().writes = when == beforeEntry;
     }
     return {};
   }
 
   Finding addAccess(const Access &access, uint32_t action, uint32_t queue) {
     auto fail = [&](FaultKind kind, const std::string &what) {
-      bool isHost = action >= outline.steps.size();
-      return Fault{kind, concat(isHost ? "the host" : actionWords(outline, action), ", access",
+      bool isHost = action >= plan.steps.size();
+      return Fault{kind, concat(isHost ? "the host" : actionWords(plan, action), ", access",
                                 quoted(access.name), ": ", what)};
     };
     if (access.buffer >= entry.buffers.size())
@@ -128,7 +128,7 @@ private:
     placed.writes = access.mode != Mode::read;
     placed.space = buffer.space;
     placed.address = buffer.offset + uint64_t(access.offset);
-    placed.reach = reachOf(access.bytes, access.dims);
+    placed.ranges = byteRangesOf(access.bytes, access.dims);
     std::array<bool, limits::loops> seen = {};
     for (const Stride &stride : access.strides) {
       if (stride.loop >= loops.size())
@@ -138,13 +138,13 @@ private:
         return fail(FaultKind::strideTwice,
                     concat("two strides of the loop at depth ", stride.loop));
       seen[stride.loop] = true;
-      uint64_t count = outline.steps[loops[stride.loop]].action->count;
+      uint64_t count = plan.steps[loops[stride.loop]].action->count;
       bool wraps = stride.modulus && stride.modulus < count;
       uint64_t rounds = wraps ? stride.modulus : count;
       if (stride.bytes && rounds > 1)
         placed.motions[stride.loop] = {stride.bytes, wraps ? rounds : 0, rounds - 1};
     }
-    outline.accesses.push_back(std::move(placed));
+    plan.accesses.push_back(std::move(placed));
     return {};
   }
 
@@ -157,15 +157,15 @@ private:
       placed.buffer = i;
       placed.space = buffer.space;
       placed.address = buffer.offset;
-      placed.reach = reachOf(buffer.size, {});
-      outline.accesses.push_back(std::move(placed));
+      placed.ranges = byteRangesOf(buffer.size, {});
+      plan.accesses.push_back(std::move(placed));
     }
   }
 
   // A hostile entry may count billions of events: those in use are numbered.
   Finding numberEvents() {
-    std::vector<uint32_t> &events = outline.events;
-    for (const Step &step : outline.steps)
+    std::vector<uint32_t> &events = plan.events;
+    for (const Step &step : plan.steps)
       if (step.action->kind >= Action::Kind::record)
         events.push_back(step.action->event);
     std::sort(events.begin(), events.end());
@@ -173,11 +173,11 @@ private:
     auto indexOf = [&](uint32_t event) {
       return uint32_t(std::lower_bound(events.begin(), events.end(), event) - events.begin());
     };
-    for (uint32_t &event : outline.records)
+    for (uint32_t &event : plan.records)
       event = indexOf(event);
     std::vector<std::vector<uint32_t>> recordedAt(events.size());
-    for (uint32_t i = 0; i < outline.steps.size(); ++i) {
-      Step &step = outline.steps[i];
+    for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+      Step &step = plan.steps[i];
       if (step.action->kind >= Action::Kind::record)
         step.event = indexOf(step.action->event);
       if (step.action->kind == Action::Kind::record)
@@ -189,8 +189,8 @@ private:
   // A wait may stand before the record, where a loop of two rounds is around both.
   Finding checkWaits(const std::vector<std::vector<uint32_t>> &recordedAt) {
     uint32_t reach = 0; // the end of the outermost such loop around the step
-    for (uint32_t i = 0; i < outline.steps.size(); ++i) {
-      const Step &step = outline.steps[i];
+    for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+      const Step &step = plan.steps[i];
       reach = std::max(reach, i);
       if (step.action->kind == Action::Kind::loop && step.action->count > 1)
         reach = std::max(reach, step.last);
@@ -199,21 +199,21 @@ private:
       const std::vector<uint32_t> &records = recordedAt[step.event];
       if (records.empty() || records.front() > reach)
         return Fault{FaultKind::neverRecorded,
-                     concat(actionWords(outline, i), ": queue ", step.action->queue,
+                     concat(actionWords(plan, i), ": queue ", step.action->queue,
                             " waits for event ", step.action->event, ", which is recorded ",
                             records.empty() ? "nowhere" : "only later, at ",
-                            records.empty() ? "" : actionWords(outline, records.front()))};
+                            records.empty() ? "" : actionWords(plan, records.front()))};
     }
     return {};
   }
 
-  Outline &outline;
+  FlatPlan &plan;
   const Entry &entry;
   std::vector<uint32_t> loops; // around what is being added
 };
 
 } // namespace
 
-Finding Outline::build() { return Builder(*this).build(); }
+Finding FlatPlan::build() { return Builder(*this).build(); }
 
 } // namespace weir::planned

@@ -1,12 +1,12 @@
-//===- Reach.h - The bytes of one access ----------------------------------===//
+//===- ByteRanges.h - The bytes of one access -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_PLANNED_REACH_H
-#define WEIR_RUNTIME_PLANNED_REACH_H
+#ifndef WEIR_RUNTIME_PLANNED_BYTERANGES_H
+#define WEIR_RUNTIME_PLANNED_BYTERANGES_H
 
 #include "runtime/planned/Plan.h"
 #include <vector>
@@ -16,7 +16,7 @@ namespace weir::planned {
 /// The bytes of an access at one point of its loops, from its address on, in their normal form:
 /// dims have positive strides that rise, the first longer than a piece, so what is contiguous is
 /// one piece. All arithmetic wraps; of an access that passed checkBounds none does.
-struct Reach {
+struct ByteRanges {
   uint64_t begin = 0; ///< of the first piece; dims that run backwards put it before the address
   uint64_t bytes = 0; ///< of each piece
   std::vector<Dim> dims;
@@ -27,7 +27,7 @@ struct Reach {
   uint64_t span() const;
 };
 
-Reach reachOf(uint64_t bytes, const std::vector<Dim> &dims);
+ByteRanges byteRangesOf(uint64_t bytes, const std::vector<Dim> &dims);
 
 } // namespace weir::planned
 

@@ -1,11 +1,11 @@
-//===- Rounds.cpp - What a loop's rounds have in common -----------------===//
+//===- LoopPeriods.cpp - What a loop's rounds have in common --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/planned/Rounds.h"
+#include "runtime/planned/LoopPeriods.h"
 #include "runtime/base/Text.h"
 #include "runtime/planned/Words.h"
 #include <algorithm>
@@ -26,17 +26,17 @@ uint64_t addressIn(const Placed &placed, const Rounds &rounds) {
   return address;
 }
 
-Reach reachIn(const Placed &placed, const Rounds &rounds) {
+ByteRanges byteRangesIn(const Placed &placed, const Rounds &rounds) {
   std::vector<Dim> more;
   for (uint32_t depth = 0; depth < limits::loops; ++depth)
     if (rounds[depth].leftOut && placed.motions[depth].travels())
       more.push_back({rounds[depth].leftOut + 1, placed.motions[depth].bytes});
   if (more.empty())
-    return placed.reach;
-  more.insert(more.end(), placed.reach.dims.begin(), placed.reach.dims.end());
-  Reach reach = reachOf(placed.reach.bytes, more);
-  reach.begin += placed.reach.begin;
-  return reach;
+    return placed.ranges;
+  more.insert(more.end(), placed.ranges.dims.begin(), placed.ranges.dims.end());
+  ByteRanges ranges = byteRangesOf(placed.ranges.bytes, more);
+  ranges.begin += placed.ranges.begin;
+  return ranges;
 }
 
 namespace {
@@ -60,22 +60,22 @@ Sweep sweepOf(const Placed &placed, uint32_t depth, const Rounds &around) {
   for (uint32_t inner = depth; inner < limits::loops; ++inner)
     rounds[inner] = {};
   uint64_t address = addressIn(placed, rounds);
-  auto rangeOf = [&](const Reach &reach) {
-    uint64_t begin = address + reach.begin, end = begin + reach.span();
+  auto rangeOf = [&](const ByteRanges &ranges) {
+    uint64_t begin = address + ranges.begin, end = begin + ranges.span();
     for (uint32_t inner = depth + 1; inner < limits::loops; ++inner)
       widen(begin, end, placed.motions[inner]);
     return std::pair(begin, end);
   };
   const Motion &motion = placed.motions[depth];
-  auto [firstBegin, firstEnd] = rangeOf(placed.reach);
-  auto [begin, end] = rangeOf(reachIn(placed, rounds));
+  auto [firstBegin, firstEnd] = rangeOf(placed.ranges);
+  auto [begin, end] = rangeOf(byteRangesIn(placed, rounds));
   widen(begin, end, motion);
   return {&placed, firstBegin, firstEnd, begin, end, motion.travels() ? motion.bytes : 0};
 }
 
 /// Sweeps that meet, however indirectly, from `first` to `last`: why they keep no slots, or
 /// nothing.
-std::string obstacleIn(const Outline &outline, const Sweep *first, const Sweep *last) {
+std::string obstacleIn(const FlatPlan &plan, const Sweep *first, const Sweep *last) {
   const Sweep *traveller = std::find_if(first, last, [](const Sweep &s) { return s.travel; });
   bool isWritten = std::any_of(first, last, [](const Sweep &s) { return s.placed->writes; });
   if (traveller == last || !isWritten)
@@ -86,26 +86,26 @@ std::string obstacleIn(const Outline &outline, const Sweep *first, const Sweep *
     begin = std::min(begin, sweep->firstBegin);
     end = std::max(end, sweep->firstEnd);
     if (sweep->travel != traveller->travel)
-      return concat(accessWords(outline, *traveller->placed), " moves by ", traveller->travel,
-                    " bytes a round, and ", accessWords(outline, *sweep->placed), " by ",
+      return concat(accessWords(plan, *traveller->placed), " moves by ", traveller->travel,
+                    " bytes a round, and ", accessWords(plan, *sweep->placed), " by ",
                     sweep->travel, sweep->travel ? "" : " or in a circle");
     if (end - begin > slot)
-      return concat(accessWords(outline, *traveller->placed),
-                    sweep == traveller ? "" : " and " + accessWords(outline, *sweep->placed),
-                    " take ", end - begin, " bytes in a round and move by ", slot);
+      return concat(accessWords(plan, *traveller->placed),
+                    sweep == traveller ? "" : " and " + accessWords(plan, *sweep->placed), " take ",
+                    end - begin, " bytes in a round and move by ", slot);
   }
   return "";
 }
 
 } // namespace
 
-Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, Effort &effort) {
-  const Step &step = outline.steps[loop];
-  Pattern pattern;
+LoopPeriod loopPeriodOf(const FlatPlan &plan, uint32_t loop, const Rounds &around, Effort &effort) {
+  const Step &step = plan.steps[loop];
+  LoopPeriod pattern;
   uint64_t period = 1;
   std::vector<Sweep> sweeps;
   for (uint32_t i = step.accesses; i < step.accessesEnd; ++i) {
-    const Placed &placed = outline.accesses[i];
+    const Placed &placed = plan.accesses[i];
     sweeps.push_back(sweepOf(placed, step.depth, around));
     uint64_t modulus = std::max<uint64_t>(placed.motions[step.depth].modulus, 1);
     if (__builtin_mul_overflow(period / std::gcd(period, modulus), modulus, &period))
@@ -125,7 +125,7 @@ Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, E
       end = std::max(end, sweeps[next].end);
       travels |= sweeps[next].travel != 0;
     }
-    pattern.obstacle = obstacleIn(outline, &sweeps[i], &sweeps[i] + (next - i));
+    pattern.obstacle = obstacleIn(plan, &sweeps[i], &sweeps[i] + (next - i));
     if (!pattern.obstacle.empty())
       return pattern;
     pattern.hasSlots |= travels;
@@ -140,7 +140,7 @@ Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, E
   return pattern;
 }
 
-State stateOf(const Outline &outline, uint32_t loop, const Pattern &pattern, const Clocks &clocks,
+State stateOf(const FlatPlan &plan, uint32_t loop, const LoopPeriod &pattern, const Clocks &clocks,
               const std::vector<uint64_t> &begin, const Memory &memory) {
   State state;
   // The loop's own numbers count backwards from now, at the far end from those before it.
@@ -155,9 +155,9 @@ State stateOf(const Outline &outline, uint32_t loop, const Pattern &pattern, con
   };
   for (uint32_t queue = 0; queue < clocks.queues(); ++queue)
     addClock(clocks.of(queue));
-  const Step &step = outline.steps[loop];
+  const Step &step = plan.steps[loop];
   for (uint32_t i = step.records; i < step.recordsEnd; ++i)
-    addClock(clocks.ofEvent(outline.records[i]));
+    addClock(clocks.ofEvent(plan.records[i]));
   for (const Region &region : pattern.regions)
     memory.visit(region, [&](bool isWrite, uint64_t from, uint64_t to, const Mark &mark) {
       state.insert(state.end(), {isWrite, from, to, mark.access, mark.queue});

@@ -1,17 +1,17 @@
-//===- Outline.h - A planned entry as the checks walk it ----------------===//
+//===- FlatPlan.h - A planned entry as the checks walk it -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_PLANNED_OUTLINE_H
-#define WEIR_RUNTIME_PLANNED_OUTLINE_H
+#ifndef WEIR_RUNTIME_PLANNED_FLATPLAN_H
+#define WEIR_RUNTIME_PLANNED_FLATPLAN_H
 
 #include "runtime/base/Limits.h"
+#include "runtime/planned/ByteRanges.h"
 #include "runtime/planned/Fault.h"
 #include "runtime/planned/Plan.h"
-#include "runtime/planned/Reach.h"
 #include <string_view>
 #include <vector>
 
@@ -43,7 +43,7 @@ struct Placed {
   Space space = Space::scratch;
   uint64_t address = 0; ///< in its first round; what Access calls offset, from the space's start
   std::array<Motion, limits::loops> motions = {}; ///< by the loops' depth
-  Reach reach;
+  ByteRanges ranges;
 
   /// The action's number; none for what the host does.
   std::optional<uint32_t> number() const {
@@ -56,14 +56,14 @@ struct Step {
   const Action *action = nullptr;
   uint32_t last = 0;  ///< the last action of the body; of no loop, itself
   uint32_t depth = 0; ///< how many loops are around it
-  uint32_t event = 0; ///< an index into Outline::events
-  // Ranges of Outline::accesses and Outline::records: its own, then those of its body.
+  uint32_t event = 0; ///< an index into FlatPlan::events
+  // Ranges of FlatPlan::accesses and FlatPlan::records: its own, then those of its body.
   uint32_t accesses = 0, ownAccessesEnd = 0, accessesEnd = 0;
   uint32_t records = 0, recordsEnd = 0;
 };
 
 /// A view of the entry, which has to outlive it.
-struct Outline {
+struct FlatPlan {
   const Entry &entry;
   std::vector<Step> steps;       ///< by number
   std::vector<Placed> accesses;  ///< the actions', in their order; then inputs, outputs, contents
@@ -71,7 +71,7 @@ struct Outline {
   std::vector<uint32_t> records; ///< the events of the record actions, as indices into `events`
   uint32_t inputs = 0, outputs = 0, contents = 0; ///< where these begin in `accesses`
 
-  explicit Outline(const Entry &entry) : entry(entry) {}
+  explicit FlatPlan(const Entry &entry) : entry(entry) {}
   /// Checks what the other checks rely on: that everything named exists and loops are finite.
   Finding build();
 
@@ -79,10 +79,10 @@ struct Outline {
 };
 
 /// Every buffer lies in its space and every access in its buffer, in all its rounds.
-Finding checkBounds(const Outline &outline);
+Finding checkBounds(const FlatPlan &plan);
 
 /// Buffers alive together do not overlap, and each lives as long as it is used.
-Finding checkLifetimes(const Outline &outline);
+Finding checkLifetimes(const FlatPlan &plan);
 
 } // namespace weir::planned
 

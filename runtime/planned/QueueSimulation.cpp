@@ -1,11 +1,11 @@
-//===- Following.cpp - Follows the queues of all ranks --------------------===//
+//===- QueueSimulation.cpp - Follows the queues of all ranks --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/planned/Following.h"
+#include "runtime/planned/QueueSimulation.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 
@@ -15,11 +15,11 @@ namespace weir::planned {
 // A place in a program
 //===----------------------------------------------------------------------===//
 
-static bool holdsAny(const Meeting &meeting) {
-  return !meeting.rounds || std::ranges::any_of(meeting.body, holdsAny);
+static bool holdsAny(const SyncPoint &point) {
+  return !point.rounds || std::ranges::any_of(point.body, holdsAny);
 }
 
-void Place::settle() {
+void Position::settle() {
   while (!frames.empty()) {
     Frame &frame = frames.back();
     if (frame.index == frame.list->size()) {
@@ -32,23 +32,23 @@ void Place::settle() {
         ++frames.back().index;
       continue;
     }
-    const Meeting &meeting = (*frame.list)[frame.index];
-    if (!meeting.rounds)
+    const SyncPoint &point = (*frame.list)[frame.index];
+    if (!point.rounds)
       return;
-    if (holdsAny(meeting))
-      frames.push_back({&meeting.body, &meeting});
+    if (holdsAny(point))
+      frames.push_back({&point.body, &point});
     else
       ++frame.index;
   }
 }
 
-bool Place::isInRoundsOf(const Place &other) const {
+bool Position::isInRoundsOf(const Position &other) const {
   return std::ranges::equal(frames, other.frames, [](const Frame &a, const Frame &b) {
     return a.round == b.round && (a.loop ? a.loop->rounds : 0) == (b.loop ? b.loop->rounds : 0);
   });
 }
 
-std::string Place::rounds() const {
+std::string Position::rounds() const {
   std::string words;
   for (const Frame &frame : frames)
     if (frame.loop)
@@ -61,7 +61,7 @@ std::string Place::rounds() const {
 // A rank
 //===----------------------------------------------------------------------===//
 
-uint64_t FollowedRank::move(uint64_t most, std::vector<std::string_view> &come) {
+uint64_t SimulatedRank::move(uint64_t most, std::vector<std::string_view> &come) {
   uint64_t steps = 0;
   for (bool moved = true; moved && steps <= most;) {
     moved = issue(come);
@@ -73,13 +73,13 @@ uint64_t FollowedRank::move(uint64_t most, std::vector<std::string_view> &come) 
 }
 
 /// Does or gives away the next action. False where it has to wait, or has ended.
-bool FollowedRank::issue(std::vector<std::string_view> &come) {
-  const Meeting *next = issued.at();
+bool SimulatedRank::issue(std::vector<std::string_view> &come) {
+  const SyncPoint *next = issued.at();
   if (!next)
     return false;
-  if (next->order == Meeting::Order::record) {
+  if (next->order == SyncPoint::Order::record) {
     events[next->event] = {next->queue, next->queue ? queues[next->queue].given : 0};
-  } else if (next->order == Meeting::Order::wait) {
+  } else if (next->order == SyncPoint::Order::wait) {
     auto event = events.find(next->event);
     // What queue 0 has done comes before whatever is given away behind it.
     if (event != events.end() && event->second.first != 0 && event->second.first != next->queue) {
@@ -108,15 +108,15 @@ bool FollowedRank::issue(std::vector<std::string_view> &come) {
 }
 
 /// Does the next of what the queue was given. False where it has to wait, or there is nothing.
-bool FollowedRank::work(Queue &queue, std::vector<std::string_view> &come) {
+bool SimulatedRank::work(Queue &queue, std::vector<std::string_view> &come) {
   if (queue.jobs.empty())
     return false;
   const Job &next = queue.jobs.front();
   if (next.collective) {
-    const Meeting &meeting = *next.collective->at();
-    if (here.try_emplace(meeting.axis, *next.collective).second) {
-      queueOf[meeting.axis] = meeting.queue;
-      come.push_back(meeting.axis);
+    const SyncPoint &point = *next.collective->at();
+    if (here.try_emplace(point.axis, *next.collective).second) {
+      queueOf[point.axis] = point.queue;
+      come.push_back(point.axis);
     }
     return false;
   }
@@ -127,17 +127,17 @@ bool FollowedRank::work(Queue &queue, std::vector<std::string_view> &come) {
   return true;
 }
 
-const Meeting *FollowedRank::transfer() const {
-  const Meeting *next = issued.at();
+const SyncPoint *SimulatedRank::transfer() const {
+  const SyncPoint *next = issued.at();
   return next && next->isTransfer() ? next : nullptr;
 }
 
-const Place *FollowedRank::hereAlong(std::string_view axis) const {
+const Position *SimulatedRank::hereAlong(std::string_view axis) const {
   auto found = here.find(axis);
   return found == here.end() ? nullptr : &found->second;
 }
 
-void FollowedRank::pass(std::string_view axis) {
+void SimulatedRank::pass(std::string_view axis) {
   here.erase(axis);
   if (uint32_t number = queueOf.at(axis)) {
     Queue &queue = queues[number];
@@ -149,7 +149,7 @@ void FollowedRank::pass(std::string_view axis) {
 }
 
 /// What a queue does now.
-const Place *FollowedRank::waitsIn(uint32_t number, size_t depth) const {
+const Position *SimulatedRank::waitsIn(uint32_t number, size_t depth) const {
   auto found = queues.find(number);
   if (found == queues.end() || found->second.jobs.empty() || depth > queues.size())
     return nullptr;
@@ -157,19 +157,19 @@ const Place *FollowedRank::waitsIn(uint32_t number, size_t depth) const {
   return next.collective ? &*next.collective : waitsIn(next.queue, depth + 1);
 }
 
-const Place *FollowedRank::waitsIn() const {
-  const Meeting *next = issued.at();
-  if (next && next->order == Meeting::Order::none)
+const Position *SimulatedRank::waitsIn() const {
+  const SyncPoint *next = issued.at();
+  if (next && next->order == SyncPoint::Order::none)
     return &issued;
   if (next)
     return waitsIn(events.at(next->event).first);
   for (const auto &[number, queue] : queues)
-    if (const Place *place = waitsIn(number))
+    if (const Position *place = waitsIn(number))
       return place;
   return nullptr;
 }
 
-const Place *FollowedRank::keptFrom(std::string_view axis) const {
+const Position *SimulatedRank::keptFrom(std::string_view axis) const {
   for (const auto &[number, queue] : queues)
     for (const Job &job : queue.jobs)
       if (job.collective && job.collective->at()->axis == axis)
