@@ -12,10 +12,10 @@
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/LoadWeights.h"
 #include "runtime/run/OpenDevice.h"
+#include "runtime/run/OptionRanges.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/Trained.h"
-#include "runtime/run/Within.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>
@@ -61,7 +61,7 @@ struct Session {
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
       : program(std::move(artifact), openDevice, {.device = options.device}) {
     if (isGiven(options) || hasWeights(program))
-      weights.emplace(loadTrained(program, source(options), !options.initPartial.empty()));
+      weights.emplace(loadWeights(program, source(options), !options.initPartial.empty()));
     else
       initialize(program);
   }
@@ -143,7 +143,7 @@ std::vector<std::string> resultFiles(size_t count, const EvaluateOptions &option
     if (i > 0)
       written.back() = {concat(written.back().words, " (", files[i], ")"), files[i]};
   }
-  keepSources(written, read);
+  checkOverwrites(written, read);
   return files;
 }
 

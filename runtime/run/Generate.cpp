@@ -8,11 +8,11 @@
 #include "runtime/run/Generate.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/Philox.h"
+#include "runtime/run/LoadWeights.h"
 #include "runtime/run/OpenDevice.h"
+#include "runtime/run/OptionRanges.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/Trained.h"
-#include "runtime/run/Within.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -176,7 +176,7 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {
   Program program(std::move(artifact), openDevice, {.device = options.device});
   Predict predict(program);
-  Weights weights = loadTrained(program, checkpointFolder(options.checkpoint));
+  Weights weights = loadWeights(program, checkpointFolder(options.checkpoint));
 
   // The step's input may have another name than predict's; a language model has one.
   const Manifest &manifest = *weights.manifest(); // a folder has one

@@ -8,7 +8,7 @@
 #include "runtime/run/Reports.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/ChromeTrace.h"
-#include "runtime/run/Together.h"
+#include "runtime/run/Distributed.h"
 
 namespace weir {
 
@@ -82,7 +82,7 @@ void Reports::evaluation(int64_t step, const Values &figures, double seconds) {
   attempt(tensorboard, [&](TensorBoard &file) { file.scalars(step, figures); });
 }
 
-void Reports::slowRank(int64_t step, const SlowRanks::Change &change) {
+void Reports::slowRank(int64_t step, const Stragglers::Change &change) {
   attempt(metrics, [&](MetricsFile &file) {
     file.event(change.isSlow ? "slow_rank" : "usual_rank", step,
                {{"rank", double(change.rank)}, {"median", change.median}}, change.seconds);

@@ -20,7 +20,7 @@
 #include "runtime/run/Gradients.h"
 #include "runtime/run/Profiler.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/SlowRanks.h"
+#include "runtime/run/Stragglers.h"
 #include <optional>
 
 namespace weir {
@@ -44,7 +44,7 @@ public:
   /// The figures of held-out data, after `step` steps.
   void evaluation(int64_t step, const Values &figures, double seconds);
   /// That a rank has become slow, or is not any more, after `step` steps.
-  void slowRank(int64_t step, const SlowRanks::Change &change);
+  void slowRank(int64_t step, const Stragglers::Change &change);
   /// How the run ended: "stop", "done".
   void end(const std::string &event, int64_t step, const Values &results, double seconds);
   /// A line of its own on standard error.

@@ -10,8 +10,8 @@
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
+#include "runtime/run/RestartState.h"
 #include "runtime/run/Signals.h"
-#include "runtime/run/Standing.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -78,25 +78,25 @@ private:
 };
 
 /// In memory that children share with this process.
-Standing &makeStanding() {
-  void *memory =
-      mmap(nullptr, sizeof(Standing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+RestartState &makeRestartState() {
+  void *memory = mmap(nullptr, sizeof(RestartState), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw Failure(Exit::device,
                   concat("--restarts: no memory is to be had: ", std::strerror(errno)));
-  return *new (memory) Standing;
+  return *new (memory) RestartState;
 }
 
 /// Whether another try may come to something else.
-bool mayMend(const End &end, const Standing &standing) {
+bool mayMend(const End &end, const RestartState &restartState) {
   if (end.signal)
     return !Signals::isOne(end.signal);
   switch (Exit(end.status)) {
   case Exit::peer:
-    return !standing.isNotMet;
+    return !restartState.isNotMet;
   case Exit::internal:
   case Exit::device: // it has fitted, and the device has worked
-    return standing.steps > 0;
+    return restartState.steps > 0;
   default:
     return false;
   }
@@ -105,20 +105,20 @@ bool mayMend(const End &end, const Standing &standing) {
 } // namespace
 
 std::string lastCheckpoint(const RunOptions &options) {
-  if (!options.standing || options.checkpoint.empty())
+  if (!options.restartState || options.checkpoint.empty())
     return "";
-  if (int64_t step = options.standing->saved; step >= 0)
+  if (int64_t step = options.restartState->saved; step >= 0)
     return concat("; the last complete checkpoint is ",
                   CheckpointStore::pathOf(options.checkpoint, step));
-  return options.standing->saved == -1 ? "; there is no complete checkpoint yet" : "";
+  return options.restartState->saved == -1 ? "; there is no complete checkpoint yet" : "";
 }
 
 Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunOptions &)> &body) {
   if (options.restarts == 0 || options.parent)
     return body(options);
   RunOptions own = options;
-  Standing &standing = makeStanding();
-  own.standing = &standing;
+  RestartState &restartState = makeRestartState();
+  own.restartState = &restartState;
   own.parent = getpid();
   std::optional<Launch> launch = findLaunch(options.rendezvous);
   const std::string who = launch ? concat("rank ", launch->rank, ": ") : "the run: ";
@@ -138,28 +138,28 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
       return body(own);
     }
     End end = watch.await(child);
-    if (watch.isAskedToEnd() && Signals::isOne(end.signal) && standing.starts > 1 &&
-        standing.steps == 0)
+    if (watch.isAskedToEnd() && Signals::isOne(end.signal) && restartState.starts > 1 &&
+        restartState.steps == 0)
       throw Failure(Exit::peer, concat(who, Signals::name(end.signal),
                                        " came before all had met again", lastCheckpoint(own)));
     if (Signals::isOne(end.signal))
       Signals::die(end.signal);
-    if (watch.isAskedToEnd() || !mayMend(end, standing)) {
+    if (watch.isAskedToEnd() || !mayMend(end, restartState)) {
       if (end.signal)
         throw Failure(Exit::peer, concat(who, end.words(), lastCheckpoint(own)));
       return Exit(end.status);
     }
-    if (standing.starts > options.restarts)
+    if (restartState.starts > options.restarts)
       throw Failure(Exit(end.signal ? int(Exit::peer) : end.status),
-                    concat(who, "started ", standing.starts, " times (--restarts ",
+                    concat(who, "started ", restartState.starts, " times (--restarts ",
                            options.restarts, "), and not done; the last time ", end.words(),
                            lastCheckpoint(own)));
-    sayAlways(concat(who, end.words(), "; started again, time ", standing.starts, " of ",
+    sayAlways(concat(who, end.words(), "; started again, time ", restartState.starts, " of ",
                      options.restarts, lastCheckpoint(own)));
-    ++standing.starts;
-    standing.steps = 0;
-    standing.isNotMet = false;
-    own.resume |= standing.saved != Standing::notBegun; // its folder was taken for this run
+    ++restartState.starts;
+    restartState.steps = 0;
+    restartState.isNotMet = false;
+    own.resume |= restartState.saved != RestartState::notBegun; // its folder was taken for this run
   }
 }
 

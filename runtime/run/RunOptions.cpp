@@ -9,9 +9,9 @@
 #include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include "runtime/run/Launcher.h"
-#include "runtime/run/SameRun.h"
+#include "runtime/run/OptionRanges.h"
+#include "runtime/run/ResumeCheck.h"
 #include "runtime/run/Utilization.h"
-#include "runtime/run/Within.h"
 #include <algorithm>
 #include <limits>
 
@@ -57,7 +57,7 @@ void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &
       ->group(more);
 }
 
-void keepSources(const RunOptions &options) {
+void checkOverwrites(const RunOptions &options) {
   std::vector<NamedPath> read = options.alsoRead, written = options.alsoWritten;
   for (const NamedPath &source : namedByData("--data", options.data))
     read.push_back(source);
@@ -79,7 +79,7 @@ void keepSources(const RunOptions &options) {
     written.push_back(namedByOption("--tensorboard", options.tensorboard, true));
   add(written, "--trace", options.trace);
   add(written, "--gradients", options.gradients);
-  keepSources(written, read);
+  checkOverwrites(written, read);
 }
 
 void addRunOptions(CLI::App &app, RunOptions &options) {

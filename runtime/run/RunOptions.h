@@ -10,7 +10,7 @@
 
 #include "runtime/collectives/Agree.h"
 #include "runtime/core/Device.h"
-#include "runtime/run/KeepSources.h"
+#include "runtime/run/OverwriteCheck.h"
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,7 +27,7 @@ namespace weir {
 
 class OpFinder;
 class Program;
-struct Standing;
+struct RestartState;
 
 /// The run options of `weir run`, `weir train` and `weir-run`, as given.
 struct RunOptions {
@@ -49,15 +49,15 @@ struct RunOptions {
   bool asyncCheckpoint = false; ///< checkpoints are written while steps go on
   bool resume = false, extend = false;
   int64_t replay = 0;              ///< a step to run again from a checkpoint before it; 0: none
-  std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
+  std::vector<std::string> change; ///< what may differ from the run that is resumed (ResumeCheck.h)
   std::string metrics, tensorboard, trace;
-  std::string gradients;           ///< a safetensors file for those of the last step; "": none
-  std::string rendezvous;          ///< HOST:PORT of rank 0; "": as the launcher says
-  bool trustNetwork = false;       ///< whoever reaches the ranks may join them
-  int64_t collectiveTimeout = 300; ///< seconds for a rank that is alive and late
-  int64_t restarts = 0;            ///< how often it is started again at most (Restarts.h)
-  Standing *standing = nullptr;    ///< where to say how far it is; null: nowhere
-  int parent = 0;                  ///< the process that starts it again; 0: none
+  std::string gradients;                ///< a safetensors file for those of the last step; "": none
+  std::string rendezvous;               ///< HOST:PORT of rank 0; "": as the launcher says
+  bool trustNetwork = false;            ///< whoever reaches the ranks may join them
+  int64_t collectiveTimeout = 300;      ///< seconds for a rank that is alive and late
+  int64_t restarts = 0;                 ///< how often it is started again at most (Restarts.h)
+  RestartState *restartState = nullptr; ///< where to say how far it is; null: nowhere
+  int parent = 0;                       ///< the process that starts it again; 0: none
   DeviceOptions device;
   bool profile = false;
   std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none
@@ -81,8 +81,8 @@ struct RunOptions {
 void addRunOptions(CLI::App &app, RunOptions &options);
 
 /// Throws Failure(Exit::usage) where a file that is written is one that is read, or
-/// written twice (KeepSources.h).
-void keepSources(const RunOptions &options);
+/// written twice (OverwriteCheck.h).
+void checkOverwrites(const RunOptions &options);
 
 /// What other commands have as well.
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);

@@ -11,14 +11,15 @@
 #include "runtime/base/Thread.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
-#include "runtime/run/Standing.h"
+#include "runtime/run/RestartState.h"
 
 namespace weir {
 
 Saver::Saver(CheckpointStore &store, const Program &program, const RunOptions &options)
-    : store(store), program(program), group(options.device.group), standing(options.standing) {
-  if (standing && standing->saved < newest)
-    standing->saved = newest;
+    : store(store), program(program), group(options.device.group),
+      restartState(options.restartState) {
+  if (restartState && restartState->saved < newest)
+    restartState->saved = newest;
   if (!options.asyncCheckpoint)
     return;
   // A process that uses more than there is would be ended at the first save, without a word.
@@ -43,8 +44,8 @@ Saver::~Saver() {
 
 void Saver::found(int64_t step) {
   newest = step;
-  if (standing)
-    standing->saved = step;
+  if (restartState)
+    restartState->saved = step;
 }
 
 void Saver::save(const Manifest &manifest, bool stepsFollow) {

@@ -49,7 +49,7 @@ private:
   CheckpointStore &store;
   const Program &program;
   Group *const group;
-  Standing *const standing; // may be null
+  RestartState *const restartState; // may be null
   std::optional<Snapshot> snapshot;
   std::unique_ptr<Saving> pending;
   std::thread writer; // of it

@@ -10,7 +10,7 @@
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
-#include "runtime/run/Finite.h"
+#include "runtime/run/NonFiniteGuard.h"
 #include "runtime/run/Ports.h"
 #include <algorithm>
 #include <cmath>

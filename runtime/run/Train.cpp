@@ -10,9 +10,9 @@
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/collectives/Agree.h"
+#include "runtime/run/Distributed.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Restarts.h"
-#include "runtime/run/Together.h"
 #include "runtime/run/Training.h"
 
 namespace weir {
@@ -23,7 +23,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
         options, [&](const RunOptions &own) { return runTraining(std::move(artifact), own); });
   if (!options.device.group && findLaunch(options.rendezvous)) {
     std::vector<Mesh> meshes = artifact::meshesOf(artifact::verify(artifact));
-    return runTogether(options, meshes, [&](const RunOptions &own) {
+    return runDistributed(options, meshes, [&](const RunOptions &own) {
       return runTraining(std::move(artifact), own);
     });
   }
@@ -36,7 +36,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
                   "add --nan skip, or leave the option out");
   if (!options.change.empty() && !options.resume && !options.replay)
     throw Failure(Exit::usage, "--change requires --resume or --replay");
-  keepSources(options);
+  checkOverwrites(options);
   // Before anything that takes long: a signal while loading counts after the first step.
   Signals signals(options.parent);
   Training training(std::move(artifact), options);

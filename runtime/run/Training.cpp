@@ -16,13 +16,13 @@
 #include "runtime/collectives/Agree.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/Distributed.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/Replicas.h"
+#include "runtime/run/RestartState.h"
 #include "runtime/run/Results.h"
-#include "runtime/run/SameRun.h"
-#include "runtime/run/Standing.h"
-#include "runtime/run/Together.h"
+#include "runtime/run/ResumeCheck.h"
 #include "runtime/run/TotalSteps.h"
 #include <algorithm>
 #include <cmath>
@@ -108,12 +108,12 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireTraining(program)), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(program, options, disk)),
-      beginning(std::in_place, program, options, store.get()),
-      data(stepEntry, options, *beginning, store != nullptr),
-      sampler(beginning->seed(), !options.noShuffle, data.trainedOn().units(),
+      initialState(std::in_place, program, options, store.get()),
+      data(stepEntry, options, *initialState, store != nullptr),
+      sampler(initialState->seed(), !options.noShuffle, data.trainedOn().units(),
               data.trainedOn().window(), stepRows),
-      finite(group), skips(program, options), reports(program, stepEntry, options),
-      utilization(program.plan(), stepEntry, options), seed(beginning->seed()) {
+      guard(group), skips(program, options), reports(program, stepEntry, options),
+      utilization(program.plan(), stepEntry, options), seed(initialState->seed()) {
   if ((options.nan == "trace" || options.replay) &&
       !Actions(program.plan(), stepEntry).knowTensors())
     throw Failure(Exit::model, concat(options.replay ? "--replay" : "--nan trace",
@@ -129,7 +129,7 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   if (data.heldOut() && !options.replay)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
-  const Checkpoint *resumed = beginning->checkpoint();
+  const Checkpoint *resumed = initialState->checkpoint();
   if (store)
     saver.emplace(*store, program, options);
   if (resumed) {
@@ -160,15 +160,15 @@ void Training::requireSameReplicas(const std::string &when, const std::string &a
 }
 
 void Training::initialize() {
-  std::string place = beginning->begin(program, total);
+  std::string place = initialState->begin(program, total);
   requireSameReplicas(
       "after initialization",
       options.init.empty() && options.initPartial.empty()
           ? "A processor, a memory or the network of one of them is faulty"
           : "Are the files of --init the same on all ranks? Of those above 1 GiB only a sample was "
             "compared. If they are, a processor, a memory or the network of a rank is faulty");
-  beginning.reset();
-  Finite::Given given = finite.begin(
+  initialState.reset();
+  NonFiniteGuard::Given given = guard.begin(
       program.variables(), writtenVariables(program.plan(), stepEntry.name()->string_view()));
   if (given.kept)
     say(concat("warning: ", *given.kept, place,
@@ -300,13 +300,13 @@ void Training::tellSlowRanks(const std::vector<std::vector<int64_t>> &nanosecond
     return;
   if (stagesOf(artifact::meshOf(program.plan())) > 1)
     return; // stages do different things
-  for (const SlowRanks::Change &change : slowRanks.add(seconds)) {
+  for (const Stragglers::Change &change : stragglers.add(seconds)) {
     std::string times =
         concat(formatted("%.3g", 1e3 * change.seconds), " ms a step besides waiting, ",
                formatted("%.3g", 1e3 * change.median), " ms is the median");
     std::string who = concat("rank ", change.rank, " (", group->host(change.rank), ") ");
     reports.say(change.isSlow ? concat("warning: ", who, "is slow, and all wait for it: ", times,
-                                       " of the ranks, over ", SlowRanks::steps, " steps")
+                                       " of the ranks, over ", Stragglers::steps, " steps")
                               : concat(who, "is not slow any more: ", times));
     reports.slowRank(done, change);
   }
@@ -435,8 +435,8 @@ void Training::finishStep() {
   record.values = readOutputs();
   reports.keepGradients();
   ++done;
-  if (options.standing)
-    ++options.standing->steps;
+  if (options.restartState)
+    ++options.restartState->steps;
 
   record.step = done;
   record.seconds = secondsSince(start);
@@ -557,7 +557,7 @@ void Training::save(bool stepsFollow) {
       concat("step ", done),
       "A processor, a memory or the network of one of them is faulty: nothing is saved." +
           newestCheckpoint());
-  if (auto words = finite.broken(program.variables()))
+  if (auto words = guard.broken(program.variables()))
     throw Failure(Exit::numeric,
                   concat("step ", done, ": ", *words,
                          " and was finite when the run began; it is not saved.", newestCheckpoint(),

@@ -15,15 +15,15 @@
 
 #include "runtime/core/Group.h"
 #include "runtime/origin/Flow.h"
-#include "runtime/run/Beginning.h"
 #include "runtime/run/Evaluator.h"
-#include "runtime/run/Finite.h"
+#include "runtime/run/InitialState.h"
+#include "runtime/run/NonFiniteGuard.h"
 #include "runtime/run/Reports.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Saver.h"
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
-#include "runtime/run/SlowRanks.h"
+#include "runtime/run/Stragglers.h"
 #include "runtime/run/TrainingData.h"
 #include "runtime/run/UncountedSteps.h"
 #include "runtime/run/Utilization.h"
@@ -84,11 +84,11 @@ private:
   Disk disk;
   const std::unique_ptr<CheckpointStore> store; // null without --checkpoint
   std::optional<Saver> saver;                   // as well
-  std::optional<Beginning> beginning;           // until it is in the program
+  std::optional<InitialState> initialState;     // until it is in the program
   const TrainingData data;
   Sampler sampler;
   std::optional<Evaluator> evaluator; // of what is held out
-  Finite finite;
+  NonFiniteGuard guard;
   SkippedSteps skips;
   UncountedSteps uncounted;
   Reports reports;
@@ -107,7 +107,7 @@ private:
   int agreed = 0;            // the signal that ends the run, where several processes have to agree
   bool endsTogether = false; // that all processes leave it, for want of data
   double worked = 0;         // seconds of the last step that this process did not wait for others
-  SlowRanks slowRanks;
+  Stragglers stragglers;
   Values last, held; // of the last step, of the last evaluation
 };
 

@@ -51,10 +51,10 @@ bool usesWholeVocabulary(const Array &text) {
 } // namespace
 
 TrainingData::TrainingData(const artifact::Entry &step, const RunOptions &options,
-                           const Beginning &beginning, bool fingerprints)
+                           const InitialState &initialState, bool fingerprints)
     : options(options), stepRows(entryRows(step)) {
   Dataset all(inputSpecs(step), sources("--data", options.data), "--data",
-              beginning.vocabularies());
+              initialState.vocabularies());
   Group *group = options.device.group;
   dataFacts = factsOf(all, fingerprints || group);
   if (!options.evalData.empty())
@@ -62,8 +62,8 @@ TrainingData::TrainingData(const artifact::Entry &step, const RunOptions &option
                  all.vocabularies());
   if (group)
     compareRanks(*group, held ? factsOf(*held, true) : std::map<std::string, Manifest::Data>());
-  if (beginning.checkpoint())
-    checkVocabularies(all, *beginning.checkpoint());
+  if (initialState.checkpoint())
+    checkVocabularies(all, *initialState.checkpoint());
   if (options.holdout > 0) {
     auto parts = all.split(options.holdout);
     dataset = std::move(parts.first);

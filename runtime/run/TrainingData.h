@@ -15,7 +15,7 @@
 
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/data/Dataset.h"
-#include "runtime/run/Beginning.h"
+#include "runtime/run/InitialState.h"
 #include "runtime/run/RunOptions.h"
 
 namespace weir {
@@ -27,8 +27,8 @@ public:
   /// compare what they read. Throws Failure: Exit::data for what cannot be read, is too little or
   /// means something else than what `beginning` was trained on, Exit::usage for options that
   /// contradict each other and for ranks whose files differ.
-  TrainingData(const artifact::Entry &step, const RunOptions &options, const Beginning &beginning,
-               bool fingerprints);
+  TrainingData(const artifact::Entry &step, const RunOptions &options,
+               const InitialState &initialState, bool fingerprints);
 
   const Dataset &trainedOn() const { return *dataset; }
   const Dataset *heldOut() const { return held ? &*held : nullptr; } ///< null where nothing is

@@ -16,8 +16,8 @@
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/Distributed.h"
 #include "runtime/run/OpenDevice.h"
-#include "runtime/run/Together.h"
 #include "tools/common/Files.h"
 #include <cstdio>
 
@@ -29,7 +29,7 @@ int main(int argc, char **argv) try {
   std::vector<std::byte> artifact = readArtifact(argv[1]);
   RunOptions options;
   options.device.threads = 1;
-  Exit exit = runTogether(
+  Exit exit = runDistributed(
       options, {artifact::meshOf(artifact::verify(artifact))}, [&](const RunOptions &own) {
         Program program(std::move(artifact), openDevice, {.device = own.device});
         Ranks ranks{own.device.group, &program.variables()};

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/InspectOptions.h"
-#include "runtime/run/Within.h"
+#include "runtime/run/OptionRanges.h"
 #include "strategy/Values.h"
 #include "tools/common/Files.h"
 #include "tools/weir/ArtifactPlan.h"

@@ -8,7 +8,7 @@
 #include "tools/weir/InspectPage.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
-#include "runtime/run/KeepSources.h"
+#include "runtime/run/OverwriteCheck.h"
 #include "tools/common/Files.h"
 #include "tools/weir/page/Page.h"
 #include "tools/weir/page/PageFacts.h"
@@ -25,7 +25,7 @@ void inspectPage(const std::string &path, const std::string &output,
   for (const std::string &model : models)
     read.push_back(namedByOption("--model", model));
   if (output != "-")
-    keepSources({namedByOption("--html", output)}, read);
+    checkOverwrites({namedByOption("--html", output)}, read);
   // An older artifact may keep kernels in a form that is read no more: the rest of it is known.
   PageTypes types;
   try {

@@ -8,7 +8,7 @@
 #include "tools/weir/PlanOptions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
-#include "runtime/run/Within.h"
+#include "runtime/run/OptionRanges.h"
 #include "tools/weir/CompileOptions.h"
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/StrategyOptions.h"

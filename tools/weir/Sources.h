@@ -8,13 +8,13 @@
 #ifndef WEIR_TOOLS_WEIR_SOURCES_H
 #define WEIR_TOOLS_WEIR_SOURCES_H
 
-#include "runtime/run/KeepSources.h"
+#include "runtime/run/OverwriteCheck.h"
 #include "tools/weir/Compile.h"
 #include "tools/weir/PlanModel.h"
 
 namespace weir {
 
-/// What a compile reads, for keepSources(): the model, and what options name. Throws as
+/// What a compile reads, for checkOverwrites(): the model, and what options name. Throws as
 /// planner::readCluster() where a cluster's file is none.
 std::vector<NamedPath> readByCompiler(const CompileOptions &options);
 

@@ -16,13 +16,13 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Ending.h"
+#include "runtime/run/Distributed.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
+#include "runtime/run/OptionRanges.h"
 #include "runtime/run/Restarts.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/Together.h"
 #include "runtime/run/Train.h"
-#include "runtime/run/Within.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 #include "tools/weir/ArtifactPlan.h"
@@ -168,7 +168,7 @@ Command addCompile(CLI::App &app, State &state) {
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
                  : "-";
-    keepSources(writtenByCompiler(path, state.compile), readByCompiler(state.compile));
+    checkOverwrites(writtenByCompiler(path, state.compile), readByCompiler(state.compile));
     std::vector<std::byte> output;
     if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
@@ -277,10 +277,10 @@ Command addTrain(CLI::App &app, State &state) {
     state.compile.gradients = !state.run.gradients.empty();
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
-    keepSources(state.run);
+    checkOverwrites(state.run);
     // Of several processes the first compiles.
     return withRestarts(state.run, [&](const RunOptions &started) {
-      return runTogether(started, allMeshes(state.compile), [&](const RunOptions &own) {
+      return runDistributed(started, allMeshes(state.compile), [&](const RunOptions &own) {
         state.run = own;
         std::vector<std::byte> artifact;
         if (isFirst(own)) {
@@ -365,7 +365,7 @@ Command addPlan(CLI::App &app, State &state) {
     if (!state.planned.output.empty())
       written.push_back(namedByOption("-o", state.planned.output));
     checkPlanOptions(state.compile, state.planned);
-    keepSources(written, readByPlanner(state.compile, state.planned));
+    checkOverwrites(written, readByPlanner(state.compile, state.planned));
     if (!state.planned.output.empty())
       requirePlace(state.planned.output);
     return planModel(state.compile, state.planned);
@@ -378,7 +378,8 @@ Command addTune(CLI::App &app, State &state) {
   app.add_option("--device", state.run.device.kind, "Device to measure on (default: as compiled)")
       ->type_name("NAME");
   return [&] {
-    keepSources({namedByOption("-o", state.output)}, {namedByOption("ARTIFACT", state.artifact)});
+    checkOverwrites({namedByOption("-o", state.output)},
+                    {namedByOption("ARTIFACT", state.artifact)});
     requirePlace(state.output);
     writeFile(state.output, tuneArtifact(readArtifact(state.artifact), state.run.device.kind));
     return Exit::ok;

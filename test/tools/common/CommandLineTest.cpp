@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
-#include "runtime/run/Within.h"
+#include "runtime/run/OptionRanges.h"
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Within.h"
+#include "runtime/run/OptionRanges.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dev/weir-smith/Batch.h"
 #include <cstdlib>

@@ -1,11 +1,11 @@
-//===- SameRun.cpp - Whether a checkpoint is gone on from as it was begun -===//
+//===- ResumeCheck.cpp - Whether a checkpoint is gone on from as it began ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/SameRun.h"
+#include "runtime/run/ResumeCheck.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"

@@ -1,4 +1,4 @@
-//===- Finite.h - What must not get into a checkpoint ---------------------===//
+//===- NonFiniteGuard.h - What must not get into a checkpoint -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_FINITE_H
-#define WEIR_RUNTIME_RUN_FINITE_H
+#ifndef WEIR_RUNTIME_RUN_NONFINITEGUARD_H
+#define WEIR_RUNTIME_RUN_NONFINITEGUARD_H
 
 #include "runtime/core/Group.h"
 #include "runtime/core/Program.h"
@@ -33,10 +33,10 @@ std::set<std::string> writtenVariables(const artifact::Program &program, std::st
 /// with is not far from it.
 std::string largestValue(const std::vector<TensorView> &variables, Group *group);
 
-class Finite {
+class NonFiniteGuard {
 public:
   /// `group` is null where this process is alone; it outlives this.
-  explicit Finite(Group *group) : group(group) {}
+  explicit NonFiniteGuard(Group *group) : group(group) {}
 
   /// In words, the first value that is not finite of what no step writes, and of the rest.
   struct Given {

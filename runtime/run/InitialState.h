@@ -1,4 +1,4 @@
-//===- Beginning.h - What a run begins with -------------------------------===//
+//===- InitialState.h - What a run begins with ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_BEGINNING_H
-#define WEIR_RUNTIME_RUN_BEGINNING_H
+#ifndef WEIR_RUNTIME_RUN_INITIALSTATE_H
+#define WEIR_RUNTIME_RUN_INITIALSTATE_H
 
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Weights.h"
@@ -20,13 +20,13 @@
 
 namespace weir {
 
-class Beginning {
+class InitialState {
 public:
   /// Opens what `options` name, and tells of it on standard error. `store` is where checkpoints
   /// are, null without --checkpoint; it is locked. Throws Failure: Exit::model for weights of
   /// another model, Exit::usage where the options contradict what is there, and for ranks whose
   /// weights differ.
-  Beginning(const Program &program, const RunOptions &options, CheckpointStore *store);
+  InitialState(const Program &program, const RunOptions &options, CheckpointStore *store);
 
   /// What the run goes on from; null at its first beginning.
   const Checkpoint *checkpoint() const { return resumed ? &*resumed : nullptr; }

@@ -1,11 +1,11 @@
-//===- SameRunTest.cpp - Going on as a run was begun ----------------------===//
+//===- ResumeCheckTest.cpp - Going on as a run was begun ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/SameRun.h"
+#include "runtime/run/ResumeCheck.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/run/Train.h"
@@ -18,9 +18,9 @@ namespace {
 
 using Change = std::function<void(RunOptions &, artifact::ProgramT &)>;
 
-class SameRun : public ::testing::Test {
+class ResumeCheck : public ::testing::Test {
 protected:
-  SameRun() {
+  ResumeCheck() {
     for (int i = 0; i < 200; ++i)
       text += static_cast<char>("abcde"[i * i % 7 % 5]);
     path = folder.write("text.txt", text);
@@ -89,7 +89,7 @@ protected:
   int64_t steps = 11;
 };
 
-TEST_F(SameRun, WhatDiffersIsRefusedAndMayBeAllowed) {
+TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
   std::string other = text;
   std::reverse(other.begin(), other.end());
   std::string others = folder.write("others.txt", other),
@@ -160,7 +160,7 @@ TEST_F(SameRun, WhatDiffersIsRefusedAndMayBeAllowed) {
   }
 }
 
-TEST_F(SameRun, AllDifferencesAreSaidAtOnce) {
+TEST_F(ResumeCheck, AllDifferencesAreSaidAtOnce) {
   auto change = [](RunOptions &o, artifact::ProgramT &p) {
     o.holdout = 0;
     o.noShuffle = true;
@@ -171,7 +171,7 @@ TEST_F(SameRun, AllDifferencesAreSaidAtOnce) {
   EXPECT_TRUE(says(resume(change, {"model", "order"}, Exit::usage), {"--change holdout"}));
 }
 
-TEST_F(SameRun, WhatDoesNotMatterIsNotRefused) {
+TEST_F(ResumeCheck, WhatDoesNotMatterIsNotRefused) {
   std::string moved = folder.write("moved.txt", text);
   const Change changes[] = {
       [](auto &, auto &) {},
@@ -185,7 +185,7 @@ TEST_F(SameRun, WhatDoesNotMatterIsNotRefused) {
     EXPECT_FALSE(says(resume(change), {"--change"})) << err;
 }
 
-TEST_F(SameRun, AnOlderCheckpointOrArtifactSaysWhatIsNotCompared) {
+TEST_F(ResumeCheck, AnOlderCheckpointOrArtifactSaysWhatIsNotCompared) {
   EXPECT_TRUE(says(resume([](auto &, artifact::ProgramT &p) { p.training_digest = 0; }),
                    {"not compared: model\n"}));
   // As older versions wrote it.

@@ -1,12 +1,12 @@
-//===- Within.h - What an option takes ------------------------------------===//
+//===- OptionRanges.h - What an option takes ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_WITHIN_H
-#define WEIR_RUNTIME_RUN_WITHIN_H
+#ifndef WEIR_RUNTIME_RUN_OPTIONRANGES_H
+#define WEIR_RUNTIME_RUN_OPTIONRANGES_H
 
 #include "runtime/base/Text.h"
 #include "runtime/report/Ending.h"

@@ -1,4 +1,4 @@
-//===- Trained.h - A program with the weights of a run in it --------------===//
+//===- LoadWeights.h - A program with the weights of a run in it ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_TRAINED_H
-#define WEIR_RUNTIME_RUN_TRAINED_H
+#ifndef WEIR_RUNTIME_RUN_LOADWEIGHTS_H
+#define WEIR_RUNTIME_RUN_LOADWEIGHTS_H
 
 #include "runtime/checkpoint/Weights.h"
 #include "runtime/core/Program.h"
@@ -40,7 +40,7 @@ void copyWeights(const Weights &weights, Program &program);
 /// what a file has not begins as in training. With `partial` only what the program has is taken.
 /// Tells on standard error of checkpoints that are passed over and of a `predict` that computes
 /// something else than the trained program's. Throws Failure.
-Weights loadTrained(Program &program, const std::string &place, bool partial = false);
+Weights loadWeights(Program &program, const std::string &place, bool partial = false);
 
 } // namespace weir
 

@@ -1,11 +1,11 @@
-//===- KeepSources.cpp - Results that would be written over their sources -===//
+//===- OverwriteCheck.cpp - Results written over their sources -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/KeepSources.h"
+#include "runtime/run/OverwriteCheck.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Leftovers.h"
@@ -66,7 +66,7 @@ std::vector<NamedPath> namedByData(const std::string &option,
   return named;
 }
 
-void keepSources(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read) {
+void checkOverwrites(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read) {
   for (size_t i = 0; i < written.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (!(written[i].folder && written[j].folder) && isOnePlace(written[i].path, written[j].path))

@@ -1,11 +1,11 @@
-//===- Trained.cpp - A program with the weights of a run in it ------------===//
+//===- LoadWeights.cpp - A program with the weights of a run in it --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Trained.h"
+#include "runtime/run/LoadWeights.h"
 #include "runtime/base/Entries.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
@@ -71,7 +71,7 @@ void copyWeights(const Weights &weights, Program &program) {
   weights.load(program.variables()); // what they have of states counts
 }
 
-Weights loadTrained(Program &program, const std::string &place, bool partial) {
+Weights loadWeights(Program &program, const std::string &place, bool partial) {
   Weights weights(place, say);
   checkWeights(weights, program, partial, /*states=*/true);
   uint64_t digest = program.plan().predict_digest();

@@ -1,12 +1,12 @@
-//===- KeepSources.h - Results that would be written over their sources ---===//
+//===- OverwriteCheck.h - Results written over their sources ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_KEEPSOURCES_H
-#define WEIR_RUNTIME_RUN_KEEPSOURCES_H
+#ifndef WEIR_RUNTIME_RUN_OVERWRITECHECK_H
+#define WEIR_RUNTIME_RUN_OVERWRITECHECK_H
 
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ std::vector<NamedPath> namedByData(const std::string &option,
 /// are no such file, and where there is no file yet there is nothing to harm. So where two of
 /// `written` are one place, whether or not there is a file yet. A command asks before it writes
 /// anything.
-void keepSources(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read);
+void checkOverwrites(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read);
 
 } // namespace weir
 

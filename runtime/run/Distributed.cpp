@@ -1,11 +1,11 @@
-//===- Together.cpp - A run of several processes --------------------------===//
+//===- Distributed.cpp - A run of several processes -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Together.h"
+#include "runtime/run/Distributed.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/NewFile.h"
 #include "runtime/base/Text.h"
@@ -14,10 +14,10 @@
 #include "runtime/collectives/Processes.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
+#include "runtime/run/RestartState.h"
 #include "runtime/run/Restarts.h"
 #include "runtime/run/Secret.h"
 #include "runtime/run/SharedOptions.h"
-#include "runtime/run/Standing.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -67,7 +67,7 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
                       .secret = readSecret(std::getenv("WEIR_JOB_SECRET_FILE")),
                       .trustsNetwork = options.trustNetwork,
                       .beside = launch.beside,
-                      .last = options.standing->generation,
+                      .last = options.restartState->generation,
                       .patience = std::chrono::seconds(options.collectiveTimeout),
                       .warn = [](const std::string &text) { sayAlways("warning: " + text); }};
   settings.timeout = settings.meeting.patience;
@@ -107,11 +107,12 @@ std::string writeLastActions(const std::string &actions, int64_t rank, const std
   return concat("; its last actions are in ", path);
 }
 
-collectives::Processes meet(const collectives::Processes::Settings &settings, Standing &standing) {
+collectives::Processes meet(const collectives::Processes::Settings &settings,
+                            RestartState &restartState) {
   try {
     return collectives::Processes(settings, collectives::linksPlugin());
   } catch (const collectives::NotMet &) {
-    standing.isNotMet = true;
+    restartState.isNotMet = true;
     throw;
   }
 }
@@ -122,16 +123,16 @@ bool isFirst(const RunOptions &options) {
   return !options.device.group || options.device.group->rank() == 0;
 }
 
-Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
-                 const std::function<Exit(const RunOptions &)> &body) {
+Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
+                    const std::function<Exit(const RunOptions &)> &body) {
   std::optional<Launch> launch = findLaunch(options.rendezvous);
   if (!launch)
     return body(options);
   requireMesh(*launch, meshes);
-  Standing alone;
+  RestartState alone;
   RunOptions own = options;
-  if (!own.standing)
-    own.standing = &alone;
+  if (!own.restartState)
+    own.restartState = &alone;
   collectives::Processes::Settings settings = settingsOf(*launch, own);
   std::atomic<collectives::Processes *> there = nullptr;
   auto told = [&](Exit exit, const std::string &why) {
@@ -146,14 +147,14 @@ Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
     sayAlways(concat("error: ", told(verdict.exit, verdict.words)));
     _exit(static_cast<int>(verdict.exit));
   };
-  collectives::Processes group = meet(settings, *own.standing);
+  collectives::Processes group = meet(settings, *own.restartState);
   there = &group;
   own.device.group = &group;
-  own.standing->generation = group.generation();
+  own.restartState->generation = group.generation();
   // Others have saved, maybe: but a folder that was never taken for this run is another's.
   if (group.generation() > 1)
     own.resume |= collectives::mostOf(group, "whether the run had begun",
-                                      own.standing->saved != Standing::notBegun);
+                                      own.restartState->saved != RestartState::notBegun);
   sayNothing = launch->rank != 0;
   if (sayNothing) {
     own.metrics = own.tensorboard = own.trace = "";

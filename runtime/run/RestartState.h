@@ -1,12 +1,12 @@
-//===- Standing.h - How far a process of a run is ------------------------===//
+//===- RestartState.h - How far a process of a run is ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_STANDING_H
-#define WEIR_RUNTIME_RUN_STANDING_H
+#ifndef WEIR_RUNTIME_RUN_RESTARTSTATE_H
+#define WEIR_RUNTIME_RUN_RESTARTSTATE_H
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace weir {
 
 /// What outlives a process where one stands behind it (Restarts.h): it is in memory of both.
-struct Standing {
+struct RestartState {
   std::atomic<int64_t> steps = 0; ///< that this process has done
   /// The step of the last complete checkpoint; -1: none. Before its folder, if there is one, has
   /// been taken for the run: notBegun.

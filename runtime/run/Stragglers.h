@@ -1,4 +1,4 @@
-//===- SlowRanks.h - Which ranks keep the others waiting -----------------===//
+//===- Stragglers.h - Which ranks keep the others waiting -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,15 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_SLOWRANKS_H
-#define WEIR_RUNTIME_RUN_SLOWRANKS_H
+#ifndef WEIR_RUNTIME_RUN_STRAGGLERS_H
+#define WEIR_RUNTIME_RUN_STRAGGLERS_H
 
 #include <cstdint>
 #include <vector>
 
 namespace weir {
 
-class SlowRanks {
+class Stragglers {
 public:
   /// So many steps in a row, each taking more than so many times the median, make a rank slow, and
   /// as many others make it a usual one again. Of an even number of ranks the median is the faster

@@ -1,11 +1,11 @@
-//===- Finite.cpp - What must not get into a checkpoint -------------------===//
+//===- NonFiniteGuard.cpp - What must not get into a checkpoint -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Finite.h"
+#include "runtime/run/NonFiniteGuard.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Names.h"
@@ -137,8 +137,8 @@ std::string largestValue(const std::vector<TensorView> &variables, Group *group)
                 where.name, "'", placeOf(where, most.index));
 }
 
-Finite::Given Finite::begin(const std::vector<TensorView> &variables,
-                            const std::set<std::string> &written) {
+NonFiniteGuard::Given NonFiniteGuard::begin(const std::vector<TensorView> &variables,
+                                            const std::set<std::string> &written) {
   Given first;
   std::vector<int64_t> found = firstNotFinite(variables, group);
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -155,7 +155,7 @@ Finite::Given Finite::begin(const std::vector<TensorView> &variables,
   return first;
 }
 
-std::optional<std::string> Finite::broken(const std::vector<TensorView> &variables) const {
+std::optional<std::string> NonFiniteGuard::broken(const std::vector<TensorView> &variables) const {
   std::vector<int64_t> found = firstNotFinite(variables, group);
   for (size_t i = 0; i < variables.size(); ++i)
     if (found[i] != none && !given.contains(variables[i].name))

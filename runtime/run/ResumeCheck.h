@@ -1,4 +1,4 @@
-//===- SameRun.h - Whether a checkpoint is gone on from as it was begun ---===//
+//===- ResumeCheck.h - Whether a checkpoint is gone on from as it began -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_SAMERUN_H
-#define WEIR_RUNTIME_RUN_SAMERUN_H
+#ifndef WEIR_RUNTIME_RUN_RESUMECHECK_H
+#define WEIR_RUNTIME_RUN_RESUMECHECK_H
 
 #include "runtime/checkpoint/Manifest.h"
 #include <functional>

@@ -1,16 +1,16 @@
-//===- SlowRanks.cpp - Which ranks keep the others waiting ---------------===//
+//===- Stragglers.cpp - Which ranks keep the others waiting ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/SlowRanks.h"
+#include "runtime/run/Stragglers.h"
 #include <algorithm>
 
 namespace weir {
 
-std::vector<SlowRanks::Change> SlowRanks::add(const std::vector<double> &seconds) {
+std::vector<Stragglers::Change> Stragglers::add(const std::vector<double> &seconds) {
   std::vector<double> sorted = seconds;
   std::ranges::sort(sorted);
   const double median = sorted[(sorted.size() - 1) / 2];

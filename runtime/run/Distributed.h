@@ -1,12 +1,12 @@
-//===- Together.h - A run of several processes ----------------------------===//
+//===- Distributed.h - A run of several processes -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_RUN_TOGETHER_H
-#define WEIR_RUNTIME_RUN_TOGETHER_H
+#ifndef WEIR_RUNTIME_RUN_DISTRIBUTED_H
+#define WEIR_RUNTIME_RUN_DISTRIBUTED_H
 
 #include "runtime/base/Error.h"
 #include "runtime/base/Mesh.h"
@@ -19,8 +19,8 @@ namespace weir {
 /// fails with ends all. `meshes` are what the programs are for; one without axes is a single
 /// device. Throws Failure: Exit::usage where the launch is not of the ranks of one of them, and
 /// what `body` throws, with the rank before it.
-Exit runTogether(const RunOptions &options, const std::vector<Mesh> &meshes,
-                 const std::function<Exit(const RunOptions &)> &body);
+Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
+                    const std::function<Exit(const RunOptions &)> &body);
 
 /// Whether this process reports and writes: it is alone, or rank 0.
 bool isFirst(const RunOptions &options);

@@ -1,11 +1,11 @@
-//===- FiniteTest.cpp - What must not get into a checkpoint ---------------===//
+//===- NonFiniteGuardTest.cpp - What must not get into a checkpoint -------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Finite.h"
+#include "runtime/run/NonFiniteGuard.h"
 #include "test/runtime/LocalGroup.h"
 #include "test/runtime/checkpoint/MeshPrograms.h"
 #include <cmath>
@@ -36,18 +36,18 @@ std::string told(const std::string &mesh, Group *group, const std::string &name,
   for (MeshVariable &variable : variables)
     variable.layout = mesh.empty() ? "" : variable.layout;
   std::unique_ptr<Program> program = loaded(mesh, variables, group);
-  Finite finite(group);
+  NonFiniteGuard guard(group);
   fill(*program, "moment", 17, -INFINITY);
-  Finite::Given given = finite.begin(program->variables(), {"table"});
+  NonFiniteGuard::Given given = guard.begin(program->variables(), {"table"});
   fill(*program, name, place, value);
-  return given.kept.value_or("") + "; " + finite.broken(program->variables()).value_or("whole") +
+  return given.kept.value_or("") + "; " + guard.broken(program->variables()).value_or("whole") +
          "; " + largestValue(program->variables(), group);
 }
 
 } // namespace
 
 /// What a stage writes is in its own program.
-TEST(Finite, WhatAStepWritesOnSomeRank) {
+TEST(NonFiniteGuard, WhatAStepWritesOnSomeRank) {
   auto stage = [](uint64_t rank) {
     TestProgram test;
     test.program.mesh = "pp=2";
@@ -66,7 +66,7 @@ TEST(Finite, WhatAStepWritesOnSomeRank) {
 }
 
 /// Each looks at a part, and all say what one device would.
-TEST(Finite, RanksSayTheSameAsOneDevice) {
+TEST(NonFiniteGuard, RanksSayTheSameAsOneDevice) {
   for (auto &[name, place, value] :
        std::vector<std::tuple<std::string, size_t, float>>{{"table", 0, NAN},
                                                            {"table", 47, INFINITY},

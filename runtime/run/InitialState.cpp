@@ -1,11 +1,11 @@
-//===- Beginning.cpp - What a run begins with -----------------------------===//
+//===- InitialState.cpp - What a run begins with --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/run/Beginning.h"
+#include "runtime/run/InitialState.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Names.h"
@@ -14,24 +14,25 @@
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/LoadWeights.h"
 #include "runtime/run/Ports.h"
-#include "runtime/run/Trained.h"
 #include <algorithm>
 
 namespace weir {
 
-Beginning::Beginning(const Program &program, const RunOptions &options, CheckpointStore *store)
+InitialState::InitialState(const Program &program, const RunOptions &options,
+                           CheckpointStore *store)
     : options(options) {
   if (store && (options.resume || options.replay))
     findCheckpoint(program, *store);
   openWeights(program);
 }
 
-int64_t Beginning::seed() const {
+int64_t InitialState::seed() const {
   return resumed ? resumed->manifest.seed : options.seed.value_or(RunOptions::defaultSeed);
 }
 
-Vocabularies Beginning::vocabularies() const {
+Vocabularies InitialState::vocabularies() const {
   if (resumed)
     return resumed->manifest.vocabularies;
   if (weights && weights->manifest())
@@ -39,7 +40,7 @@ Vocabularies Beginning::vocabularies() const {
   return {};
 }
 
-void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
+void InitialState::findCheckpoint(const Program &program, CheckpointStore &store) {
   resumed = options.replay ? store.loadNewest(say, options.replay - 1) : store.loadNewest(say);
   if (!resumed) {
     say(concat("no checkpoint in ", options.checkpoint, " yet: starting from step 0"));
@@ -76,7 +77,7 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
                                       "; leave the option out, or begin another run"));
 }
 
-void Beginning::openWeights(const Program &program) {
+void InitialState::openWeights(const Program &program) {
   bool partial = !options.initPartial.empty();
   const std::string &path = partial ? options.initPartial : options.init;
   if (path.empty())
@@ -91,8 +92,8 @@ void Beginning::openWeights(const Program &program) {
 }
 
 /// Processes read a checkpoint together, so they first agree that it is one.
-void Beginning::openOnAllRanks(const Program &program, const std::string &option,
-                               const std::string &path) {
+void InitialState::openOnAllRanks(const Program &program, const std::string &option,
+                                  const std::string &path) {
   Group *group = options.device.group;
   auto compare = [&](const std::string &value) {
     if (group)
@@ -105,7 +106,7 @@ void Beginning::openOnAllRanks(const Program &program, const std::string &option
     compare(weights->content());
 }
 
-void Beginning::sayWhereScalesBeginAnew(const Program &program) const {
+void InitialState::sayWhereScalesBeginAnew(const Program &program) const {
   for (const TensorView &variable : program.variables()) {
     if (variable.name != amaxName)
       continue;
@@ -129,7 +130,7 @@ static void requireLossScale(const Program &program, const std::string &checkpoi
                          ", and 0 to ", LossScale::goodSteps - 1, " steps"));
 }
 
-std::string Beginning::begin(Program &program, int64_t totalSteps) const {
+std::string InitialState::begin(Program &program, int64_t totalSteps) const {
   auto set = [&](const char *name, int64_t value) {
     writeRunScalar(program, name, static_cast<int32_t>(value));
   };
