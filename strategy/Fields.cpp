@@ -7,7 +7,7 @@
 
 #include "strategy/Fields.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/Masters.h"
+#include "runtime/base/ParameterDtype.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <charconv>
@@ -33,9 +33,10 @@ template <int64_t least, int64_t most> std::string readNumber(std::string_view t
 }
 
 std::string readParamType(std::string_view text, Element &type) {
-  std::optional<Element> named = masterNamed(text);
+  std::optional<Element> named = parameterDtypeNamed(text);
   if (!named)
-    return concat("expected ", masterOptions(), ", but found ", text.empty() ? "\"\"" : text);
+    return concat("expected ", parameterDtypeOptions(), ", but found ",
+                  text.empty() ? "\"\"" : text);
   type = *named;
   return "";
 }

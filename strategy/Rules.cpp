@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Rules.h"
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include <algorithm>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Strategy.h"
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Stages.h"
 
 namespace weir {

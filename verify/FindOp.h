@@ -9,7 +9,7 @@
 // rounded to its type: what f32 or f16 does not hold is infinite. From the results that are not
 // finite, and from what is asked is_finite, it follows what is not finite back to the first op that
 // makes some of operands that are; an infinite constant makes nothing. The same rule as between
-// actions (runtime/origin/Flow.h), within one.
+// actions (runtime/nan_trace/Flow.h), within one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 #include "ir/plan/PlanDialect.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/core/Program.h"
-#include "runtime/origin/OpFinder.h"
+#include "runtime/nan_trace/OpFinder.h"
 
 namespace weir {
 

@@ -25,8 +25,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
 /// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
-/// what its parameters are kept in (runtime/base/Masters.h), and why each op computes and stores
-/// what it does (Choices.h); where the model says so, the blocks that are computed again
+/// what its parameters are kept in (runtime/base/ParameterDtype.h), and why each op computes and
+/// stores what it does (Choices.h); where the model says so, the blocks that are computed again
 /// (Recompute.h), and the parameters that are sharded so (ShardPins.h); how variables and values
 /// are sharded, and why (Placements.h); and what a step keeps (Keeping.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
@@ -49,9 +49,9 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
 /// to how many of the model's each of its own stands for.
 inline constexpr llvm::StringLiteral standsForAttrName = "weir.stands_for";
 /// Of a module: the mesh whose ranks run it together and the processes that have them where one has
-/// several (runtime/base/Hosts.h), each a MeshAttr; and the rank whose sizes it has. Of a variable
-/// and of an entry's argument: its sharding. Of an op: the sharding of its factors, each as a
-/// dimension; of microbatches: those of the arguments of their body.
+/// several (runtime/base/RankPlacement.h), each a MeshAttr; and the rank whose sizes it has. Of a
+/// variable and of an entry's argument: its sharding. Of an op: the sharding of its factors, each
+/// as a dimension; of microbatches: those of the arguments of their body.
 inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName = "weir.hosts",
                                      rankAttrName = "weir.rank", shardingAttrName = "weir.sharding",
                                      factorShardingAttrName = "weir.factor_sharding",

@@ -10,7 +10,7 @@
 
 #include "codegen/Target.h"
 #include "ir/plan/PlanOps.h"
-#include "runtime/base/Ahead.h"
+#include "runtime/base/PrefetchDepth.h"
 
 namespace weir {
 
@@ -30,7 +30,7 @@ inline Reserve reserveOf(const Target &target, int64_t threads, int64_t threadSc
   if (target.stagesPorts())
     return {.library = hasCalls ? workspace : 0};
   return {.threads = threads * int64_t(llvm::alignTo(threadScratch, page)),
-          .batches = int64_t(batchesAhead) * inputBytes};
+          .batches = int64_t(prefetchDepth) * inputBytes};
 }
 
 /// The same of a plan, which has places or has not.

@@ -11,8 +11,8 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/LossScale.h"
-#include "runtime/base/Masters.h"
 #include "runtime/base/Names.h"
+#include "runtime/base/ParameterDtype.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>
 #include <cmath>
@@ -84,8 +84,8 @@ void ProgramChecker::checkDevices() {
   require(precisionNamed(EnumNamePrecision(program.precision())).has_value(), "precision",
           "it is not one of " + precisionOptions());
   require(program.master() <= DType::MAX, "master", unknownType(program.master()));
-  require(masterNamed(nameOf(elementOf(program.master()))).has_value(), "master",
-          "it is not " + masterOptions());
+  require(parameterDtypeNamed(nameOf(elementOf(program.master()))).has_value(), "master",
+          "it is not " + parameterDtypeOptions());
   require(!program.loss_scale() || lossScaleNamed(program.loss_scale()->string_view()),
           "loss scale", "it is not one of " + lossScaleOptions());
   const Device &device = deviceOf(program);

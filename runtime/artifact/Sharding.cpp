@@ -10,7 +10,7 @@
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 
 #include "runtime/checkpoint/Ranks.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include <algorithm>
 
 namespace weir {

@@ -27,9 +27,9 @@ namespace weir::collectives {
 
 /// Memory that is on its way, one way at a time. Once it is destroyed, nothing more is written to
 /// the memory. It must be destroyed before its links.
-class Parcel {
+class Buffer {
 public:
-  virtual ~Parcel() = default;
+  virtual ~Buffer() = default;
   /// What is sent is received under the same tag, in the order of sending, with the same size.
   virtual void send(int64_t peer, uint64_t tag) = 0;
   virtual void receive(int64_t peer, uint64_t tag) = 0;
@@ -62,8 +62,8 @@ public:
   /// Connects, with the addresses that the others have for this one. Blocks until all have. Throws
   /// std::exception.
   virtual void connect(const std::vector<std::string> &addresses) = 0;
-  /// The memory outlives the parcel.
-  virtual std::unique_ptr<Parcel> parcel(void *memory, size_t size) = 0;
+  /// The memory outlives the buffer.
+  virtual std::unique_ptr<Buffer> buffer(void *memory, size_t size) = 0;
 };
 
 /// One end of a TLS 1.3 connection whose ends prove to each other that they know a secret. It has

@@ -7,8 +7,8 @@
 
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/Hosts.h"
 #include "runtime/base/Link.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <cassert>
@@ -143,7 +143,7 @@ struct LocalRanks::Impl {
 namespace {
 
 /// What is of another process, as one.
-struct LocalParcel {
+struct ProcessBuffers {
   std::vector<std::byte> out, in;
   std::vector<std::span<std::byte>> parts; ///< of `in`, in order: where they go
 };
@@ -197,20 +197,20 @@ std::string LocalRanks::Impl::carry(const LocalMeeting &meeting) {
   if (axis < 0 || hosts.axes[size_t(axis)].size == 1)
     return "";
   std::vector<int64_t> processes = hosts.along(group->rank(), unsigned(axis));
-  std::vector<LocalParcel> parcels(processes.size());
-  auto parcelOf = [&](int64_t rank) -> LocalParcel * {
+  std::vector<ProcessBuffers> perProcess(processes.size());
+  auto buffersOf = [&](int64_t rank) -> ProcessBuffers * {
     int64_t process = hostOf(hosts, mesh, rank);
     return process == group->rank()
                ? nullptr
-               : &parcels[size_t(std::ranges::find(processes, process) - processes.begin())];
+               : &perProcess[size_t(std::ranges::find(processes, process) - processes.begin())];
   };
   // By the giver and then by who gets it, on both sides.
   for (size_t i = 0; i < here.size(); ++i) {
     std::vector<int64_t> members = mesh.along(here[i], first.axis);
     for (size_t m = 0; m < members.size(); ++m)
-      if (LocalParcel *parcel = parcelOf(members[m])) {
+      if (ProcessBuffers *buffers = buffersOf(members[m])) {
         std::span<const std::byte> bytes = meeting.offers[i].to[m];
-        parcel->out.insert(parcel->out.end(), bytes.begin(), bytes.end());
+        buffers->out.insert(buffers->out.end(), bytes.begin(), bytes.end());
       }
   }
   for (int64_t giver = 0; giver < mesh.ranks(); ++giver) {
@@ -218,21 +218,21 @@ std::string LocalRanks::Impl::carry(const LocalMeeting &meeting) {
     unsigned number = unsigned(mesh.coordinate(giver, first.axis));
     for (int64_t member : members)
       if (const Offer *offer = meeting.of(member); offer && !meeting.of(giver))
-        parcelOf(giver)->parts.push_back(offer->from[number]);
+        buffersOf(giver)->parts.push_back(offer->from[number]);
   }
   std::vector<std::span<const std::byte>> to;
   std::vector<std::span<std::byte>> from;
-  for (LocalParcel &parcel : parcels) {
-    parcel.in.resize(std::accumulate(
-        parcel.parts.begin(), parcel.parts.end(), size_t(0),
+  for (ProcessBuffers &buffers : perProcess) {
+    buffers.in.resize(std::accumulate(
+        buffers.parts.begin(), buffers.parts.end(), size_t(0),
         [](size_t sum, std::span<const std::byte> part) { return sum + part.size(); }));
-    to.push_back(parcel.out);
-    from.push_back(parcel.in);
+    to.push_back(buffers.out);
+    from.push_back(buffers.in);
   }
   group->exchange(Group::hostLane, processes, *first.what, to, from);
-  for (const LocalParcel &parcel : parcels) {
-    const std::byte *next = parcel.in.data();
-    for (std::span<std::byte> part : parcel.parts) {
+  for (const ProcessBuffers &buffers : perProcess) {
+    const std::byte *next = buffers.in.data();
+    for (std::span<std::byte> part : buffers.parts) {
       std::copy_n(next, part.size(), part.begin());
       next += part.size();
     }

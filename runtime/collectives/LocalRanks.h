@@ -20,10 +20,10 @@ class LocalRanks {
 public:
   /// All ranks are here. `patience`: how long one waits elsewhere than in exchange().
   explicit LocalRanks(const Mesh &mesh, std::chrono::seconds patience = std::chrono::minutes(5));
-  /// Those that this process has (Hosts.h), and others are with the processes of the group. All
-  /// ranks have to come to the same exchanges in the same order: the processes have one in each, of
-  /// what all of their ranks give each other. So have they to sends and receives, each of which
-  /// waits for the ranks that are here: what they send is one message.
+  /// Those that this process has (RankPlacement.h), and others are with the processes of the group.
+  /// All ranks have to come to the same exchanges in the same order: the processes have one in
+  /// each, of what all of their ranks give each other. So have they to sends and receives, each of
+  /// which waits for the ranks that are here: what they send is one message.
   LocalRanks(const Mesh &mesh, const Mesh &hosts, Group &group);
   ~LocalRanks();
 

@@ -89,34 +89,34 @@ uint64_t slotOfTransfer(uint64_t tag, uint64_t bytes) {
 Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
     : plugin(plugin), own(settings.meeting.rank), all(settings.meeting.size),
       timeout(settings.timeout) {
-  Control::Settings controls{.meeting = settings.meeting, .silence = settings.silence};
+  Membership::Settings controls{.meeting = settings.meeting, .silence = settings.silence};
   controls.onOver = [this] { stop(std::nullopt); };
   controls.onStuck = [this, told = settings.onStuck](Verdict verdict) {
     if (!isConnected)
       verdict.words = concat("rank ", own, " waits in connecting: ", verdict.words);
     told(verdict);
   };
-  control = std::make_unique<Control>(controls, plugin);
+  membership = std::make_unique<Membership>(controls, plugin);
   try {
     introduce(settings.meeting.last);
     links = plugin.make(
         {.rank = own,
          .size = all,
-         .interface = control->address(),
+         .interface = membership->address(),
          .secret = settings.meeting.secret,
          .isOneUser = !settings.meeting.trustsNetwork && settings.meeting.secret.empty(),
          .run = concat(met, " ", settings.meeting.job)});
-    links->connect(control->allToAll("connecting", links->addresses()));
+    links->connect(membership->allToAll("connecting", links->addresses()));
     isConnected = true;
   } catch (const Failure &failure) {
-    control->fail(failure.exit, failure.what());
+    membership->fail(failure.exit, failure.what());
     throw;
   } catch (const std::exception &error) {
-    auto verdict = control->over(milliseconds(2000));
+    auto verdict = membership->over(milliseconds(2000));
     Failure failure(verdict ? verdict->exit : Exit::peer,
                     concat("rank ", own, " cannot be connected to all others: ",
                            verdict ? verdict->words : error.what()));
-    control->fail(failure.exit, failure.what());
+    membership->fail(failure.exit, failure.what());
     throw failure;
   }
 }
@@ -127,7 +127,7 @@ void Processes::introduce(int64_t last) {
   const std::string here = hashed(machine()), mine = hashed(cores());
   std::string facts = concat(here, " ", mine, " ", last, " ", hostName());
   std::vector<std::string> others =
-      control->allToAll("the beginning", std::vector<std::string>(size_t(all), facts));
+      membership->allToAll("the beginning", std::vector<std::string>(size_t(all), facts));
   beside = 0;
   for (const std::string &other : others) {
     std::istringstream words(other);
@@ -139,7 +139,7 @@ void Processes::introduce(int64_t last) {
     met = std::max(met, was + 1);
     hosts.push_back(host);
   }
-  control->holds(met);
+  membership->holds(met);
 }
 
 void Processes::stop(std::optional<GroupFailure> why) {
@@ -148,10 +148,10 @@ void Processes::stop(std::optional<GroupFailure> why) {
     reason.emplace(*why);
   isOver = true;
   for (auto &[lane, exchange] : underway)
-    for (auto &parcel : exchange.parcels)
-      parcel->stop();
+    for (auto &buffer : exchange.buffers)
+      buffer->stop();
   for (auto &one : outgoing)
-    one->parcel->stop();
+    one->buffer->stop();
 }
 
 Processes::Exchange &Processes::begin(unsigned lane) {
@@ -161,7 +161,7 @@ Processes::Exchange &Processes::begin(unsigned lane) {
     std::lock_guard lock(mutex);
     auto [known, isNew] = counts.try_emplace(lane, size_t(all), lane);
     begun = &underway[lane];
-    assert(begun->parcels.empty() && "a thread at a time");
+    assert(begun->buffers.empty() && "a thread at a time");
     begun->counts = &known->second;
     begun->late = Channel::Clock::now() + timeout;
     begun->peer = std::make_shared<std::atomic<int64_t>>(own);
@@ -170,10 +170,10 @@ Processes::Exchange &Processes::begin(unsigned lane) {
   return *begun;
 }
 
-/// While the parcels' memory is still there.
+/// While the buffers' memory is still there.
 void Processes::letGo(Exchange &exchange) {
   std::lock_guard lock(mutex);
-  exchange.parcels.clear();
+  exchange.buffers.clear();
 }
 
 void Processes::leave(unsigned lane) {
@@ -197,7 +197,7 @@ void Processes::setLate() {
         peer = exchange.peer;
       }
   }
-  control->endAt(late, [this, peer] {
+  membership->endAt(late, [this, peer] {
     return Verdict{Exit::peer, *peer,
                    concat("rank ", peer->load(), " is alive, and has not come within ",
                           std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
@@ -205,7 +205,7 @@ void Processes::setLate() {
   });
 }
 
-void Processes::fail(Exit exit, const std::string &text) { control->fail(exit, text); }
+void Processes::fail(Exit exit, const std::string &text) { membership->fail(exit, text); }
 
 void Processes::recordWith(std::function<std::string()> lastActions) {
   std::lock_guard lock(mutex);
@@ -219,12 +219,12 @@ std::string Processes::lastActions() {
   return record ? record() : recorded;
 }
 
-void Processes::finish() { control->finish(); }
+void Processes::finish() { membership->finish(); }
 
 void Processes::requireFirsts(const std::string &what, std::span<const std::byte> bytes) {
   std::string hash = plugin.sha256(bytes);
   std::string firsts =
-      control->allToAll(what, std::vector<std::string>(size_t(all), own == 0 ? hash : ""))[0];
+      membership->allToAll(what, std::vector<std::string>(size_t(all), own == 0 ? hash : ""))[0];
   if (firsts != hash)
     throw GroupFailure(Exit::peer, concat(what, ": rank ", own,
                                           " has not got what rank 0 sent: another program may have "
@@ -234,7 +234,7 @@ void Processes::requireFirsts(const std::string &what, std::span<const std::byte
 void Processes::finishSending() {
   for (auto &one : outgoing)
     try {
-      if (!one->parcel->waitSent())
+      if (!one->buffer->waitSent())
         give(one->what, one->peer, "");
     } catch (const Failure &) {
       throw;
@@ -256,11 +256,11 @@ void Processes::send(int64_t peer, uint64_t tag, const std::string &what,
       lock.unlock();
       give(what, peer, "");
     }
-    made->parcel = links->parcel(made->bytes.data(), made->bytes.size());
+    made->buffer = links->buffer(made->bytes.data(), made->bytes.size());
     outgoing.push_back(std::move(one));
   }
   try {
-    made->parcel->send(peer, slotOfTransfer(tag, bytes.size()));
+    made->buffer->send(peer, slotOfTransfer(tag, bytes.size()));
   } catch (const std::exception &error) {
     give(what, peer, error.what());
   }
@@ -275,18 +275,18 @@ void Processes::receive(int64_t peer, uint64_t tag, const std::string &what,
     leave(transferLane);
   };
   try {
-    Parcel *parcel = nullptr;
+    Buffer *buffer = nullptr;
     {
       std::unique_lock lock(mutex);
       if (isOver) {
         lock.unlock();
         give(what, peer, "");
       }
-      exchange.parcels.push_back(links->parcel(bytes.data(), bytes.size()));
-      parcel = exchange.parcels.back().get();
+      exchange.buffers.push_back(links->buffer(bytes.data(), bytes.size()));
+      buffer = exchange.buffers.back().get();
     }
-    parcel->receive(peer, slotOfTransfer(tag, bytes.size()));
-    if (!parcel->waitReceived())
+    buffer->receive(peer, slotOfTransfer(tag, bytes.size()));
+    if (!buffer->waitReceived())
       give(what, peer, "");
   } catch (const Failure &) {
     end();
@@ -338,7 +338,7 @@ void Processes::compare(int64_t peer, const Header &expected, const Header &foun
 
 void Processes::give(const std::string &what, int64_t peer, const std::string &broken) const {
   // Who knows why comes right behind.
-  auto verdict = control->over(milliseconds(broken.empty() ? 0 : 2000));
+  auto verdict = membership->over(milliseconds(broken.empty() ? 0 : 2000));
   if (verdict)
     throw GroupFailure(verdict->exit, concat(words(what, peer), ": ", verdict->words));
   if (broken.empty()) {
@@ -351,7 +351,7 @@ void Processes::give(const std::string &what, int64_t peer, const std::string &b
 
 void Processes::check(const std::string &what, std::chrono::steady_clock::time_point since) {
   auto words = [&] { return concat(stepText(step), ": rank ", own, " waits in ", what); };
-  if (auto verdict = control->over())
+  if (auto verdict = membership->over())
     throw GroupFailure(verdict->exit, concat(words(), ": ", verdict->words));
   if (std::chrono::steady_clock::now() - since < timeout)
     return;
@@ -359,7 +359,7 @@ void Processes::check(const std::string &what, std::chrono::steady_clock::time_p
                concat(words(), ", and not all of its members have come within ",
                       std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
                       " s (--collective-timeout)")};
-  control->end(late);
+  membership->end(late);
   throw GroupFailure(late.exit, late.words);
 }
 
@@ -385,13 +385,13 @@ void Processes::carry(Exchange &exchange, std::span<const int64_t> members, cons
                       std::span<const std::span<std::byte>> from) {
   struct Both {
     Header sent, got;
-    Parcel *tagOut, *tagIn, *out = nullptr, *in = nullptr;
+    Buffer *tagOut, *tagIn, *out = nullptr, *in = nullptr;
   };
   std::vector<Both> both(members.size());
   std::atomic<int64_t> &peer = *exchange.peer;
-  auto parcel = [&](const void *memory, size_t bytes) {
-    exchange.parcels.push_back(links->parcel(const_cast<void *>(memory), bytes));
-    return exchange.parcels.back().get();
+  auto buffer = [&](const void *memory, size_t bytes) {
+    exchange.buffers.push_back(links->buffer(const_cast<void *>(memory), bytes));
+    return exchange.buffers.back().get();
   };
   try {
     {
@@ -405,14 +405,14 @@ void Processes::carry(Exchange &exchange, std::span<const int64_t> members, cons
           continue;
         Both &one = both[i];
         one.sent = headerFor((*exchange.counts)[size_t(members[i])], what, to[i].size());
-        one.tagOut = parcel(&one.sent, sizeof one.sent);
-        one.tagIn = parcel(&one.got, sizeof one.got);
+        one.tagOut = buffer(&one.sent, sizeof one.sent);
+        one.tagIn = buffer(&one.got, sizeof one.got);
         if (Header::isLittle(to[i].size()))
           std::ranges::copy(to[i], one.sent.little);
         else
-          one.out = parcel(to[i].data(), to[i].size());
+          one.out = buffer(to[i].data(), to[i].size());
         if (!Header::isLittle(from[i].size()))
-          one.in = parcel(from[i].data(), from[i].size());
+          one.in = buffer(from[i].data(), from[i].size());
       }
     }
     for (size_t i = 0; i < members.size(); ++i) {

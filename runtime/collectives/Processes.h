@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The group of a run's processes, one rank each: links between each two of them (Links.h) for what
-// ranks exchange, and a thread that knows who is alive (Control.h).
+// ranks exchange, and a thread that knows who is alive (Membership.h).
 //
 // Ahead of what is exchanged goes a tag: at which step, how many exchanges the two have had on that
 // lane, how many bytes and for what, in words. Nothing is received under another tag than that
@@ -19,7 +19,7 @@
 #define WEIR_RUNTIME_COLLECTIVES_PROCESSES_H
 
 #include "runtime/base/Mesh.h"
-#include "runtime/collectives/Control.h"
+#include "runtime/collectives/Membership.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
 #include <atomic>
@@ -69,13 +69,13 @@ public:
   std::string lastActions();
 
   /// Where rank 0 was found.
-  const std::string &place() const { return control->place(); }
+  const std::string &place() const { return membership->place(); }
 
 private:
   struct Header;
   /// One that is under way.
   struct Exchange {
-    std::vector<std::unique_ptr<Parcel>> parcels;
+    std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<uint64_t> *counts; ///< of the lane's exchanges before, by peer
     Channel::Clock::time_point late;
     std::shared_ptr<std::atomic<int64_t>> peer; ///< that is waited for
@@ -116,7 +116,7 @@ private:
     std::vector<std::byte> bytes;
     int64_t peer;
     std::string what;
-    std::unique_ptr<Parcel> parcel;
+    std::unique_ptr<Buffer> buffer;
   };
   std::vector<std::unique_ptr<Outgoing>> outgoing;
   std::function<std::string()> record;
@@ -124,7 +124,7 @@ private:
 
   std::mutex lateMutex; ///< of who tells `control` when the first of them is late
 
-  std::unique_ptr<Control> control; ///< its thread stops what is under way
+  std::unique_ptr<Membership> membership; ///< its thread stops what is under way
 };
 
 /// One rank's end of a program's collectives.

@@ -71,7 +71,7 @@ std::string secretName(const std::string &job) {
   return concat("weir ", rendezvousProtocol, " ", job);
 }
 
-Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
+RendezvousServer::RendezvousServer(const Meeting &meeting, const LinksPlugin &crypto)
     : meeting(meeting), crypto(crypto), newest(meeting.last) {
   std::vector<Endpoint> endpoints = Endpoint::of(meeting);
   secured(SecureStream::End::server, meeting, crypto); // it fails here, or for nobody who comes
@@ -104,7 +104,7 @@ Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
 }
 
 /// Another run's rank 0 as a rule; or who wants to be taken for this one.
-void Door::sayWhereElse() const {
+void RendezvousServer::sayWhereElse() const {
   const char *apart = !meeting.secret.empty() ? "ranks know it by the secret"
                       : meeting.trustsNetwork
                           ? "with --trust-network ranks may take that program for rank 0"
@@ -114,11 +114,11 @@ void Door::sayWhereElse() const {
                       " instead, and ", apart));
 }
 
-Door::~Door() { close(listening); }
+RendezvousServer::~RendezvousServer() { close(listening); }
 
-std::string Door::place() const { return endpoint.place(port); }
+std::string RendezvousServer::place() const { return endpoint.place(port); }
 
-std::vector<int64_t> Door::missing() const {
+std::vector<int64_t> RendezvousServer::missing() const {
   std::vector<int64_t> ranks;
   for (int64_t rank = 1; rank < meeting.size; ++rank)
     if (!here.contains(rank))
@@ -126,7 +126,7 @@ std::vector<int64_t> Door::missing() const {
   return ranks;
 }
 
-void Door::await(std::vector<pollfd> &files) const {
+void RendezvousServer::await(std::vector<pollfd> &files) const {
   if (visitors.size() < mostVisitors && Clock::now() >= nextWelcome)
     files.push_back({listening, POLLIN, 0});
   for (const Visitor &visitor : visitors)
@@ -134,8 +134,8 @@ void Door::await(std::vector<pollfd> &files) const {
                      short(POLLIN | (visitor.channel->isSending() ? POLLOUT : 0)), 0});
 }
 
-bool Door::hear(Visitor &visitor, const Message &hello,
-                std::map<int64_t, std::unique_ptr<Channel>> &admitted) {
+bool RendezvousServer::hear(Visitor &visitor, const Message &hello,
+                            std::map<int64_t, std::unique_ptr<Channel>> &admitted) {
   auto answer = [&](const Message &message) {
     visitor.channel->put(message);
     return true;
@@ -164,7 +164,7 @@ bool Door::hear(Visitor &visitor, const Message &hello,
 }
 
 /// To who comes as a rank that is here.
-Message Door::answerAgain(int64_t rank, int64_t last) {
+Message RendezvousServer::answerAgain(int64_t rank, int64_t last) {
   auto refusal = [](Exit exit, const std::string &why) {
     return Message{.kind = Kind::refused, .status = uint32_t(exit), .text = why};
   };
@@ -180,7 +180,7 @@ Message Door::answerAgain(int64_t rank, int64_t last) {
   return refusal(later, concat("there is a rank ", rank, " that is alive"));
 }
 
-void Door::doubt(const Visitor &visitor) {
+void RendezvousServer::doubt(const Visitor &visitor) {
   SecureStream::Fault fault = visitor.channel->fault();
   if (fault == SecureStream::Fault::notTls)
     visitor.channel->putInTheClear(
@@ -193,7 +193,7 @@ void Door::doubt(const Visitor &visitor) {
                         "(WEIR_JOB_SECRET_FILE), and is not taken"));
 }
 
-std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
+std::map<int64_t, std::unique_ptr<Channel>> RendezvousServer::admit() {
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
   // A bound for strangers of this machine, too, who are sent away at once: the lock is held.
   for (size_t come = 0; come < mostVisitors && visitors.size() < mostVisitors; ++come) {

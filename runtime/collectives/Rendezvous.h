@@ -18,7 +18,7 @@
 // looks on for as long as it may, and says after a while what it has found.
 //
 // Each time that all have met is a generation of the run. Who comes says of which one it was last.
-// The door stays as long as a generation does, for those who come again: who was of this one has
+// The server stays as long as a generation does, for those who come again: who was of this one has
 // left it, and so ends it; who was of an older one, and has another in its place, is refused; who
 // is new looks on until there is a place for it.
 //
@@ -76,12 +76,12 @@ public:
 };
 
 /// Rank 0's. The caller polls.
-class Door {
+class RendezvousServer {
 public:
   /// Listens. Throws Failure: Exit::usage for an address that is not this machine's or not safe,
   /// Exit::peer where no port is free, Exit::device where there is no TLS to be had.
-  Door(const Meeting &meeting, const LinksPlugin &crypto);
-  ~Door();
+  RendezvousServer(const Meeting &meeting, const LinksPlugin &crypto);
+  ~RendezvousServer();
 
   /// Adds what to wait for.
   void await(std::vector<pollfd> &files) const;

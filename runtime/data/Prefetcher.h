@@ -12,7 +12,7 @@
 #ifndef WEIR_RUNTIME_DATA_PREFETCHER_H
 #define WEIR_RUNTIME_DATA_PREFETCHER_H
 
-#include "runtime/base/Ahead.h"
+#include "runtime/base/PrefetchDepth.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Sampling.h"
 #include <condition_variable>
@@ -36,7 +36,7 @@ public:
   /// Reads the batches of steps [first, last), `depth` ahead, and of their rows these. The dataset
   /// has to outlive it. Throws Failure(Exit::device) where there is no thread to be had.
   Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows,
-             std::vector<int64_t> rows, int64_t first, int64_t last, size_t depth = batchesAhead);
+             std::vector<int64_t> rows, int64_t first, int64_t last, size_t depth = prefetchDepth);
   ~Prefetcher();
 
   /// The next step's batch, valid until the next call. Blocks until it is read; throws what reading

@@ -9,7 +9,7 @@
 #include "runtime/base/Mesh.h"
 #include "runtime/base/NewFile.h"
 #include "runtime/base/Text.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
 #include "runtime/report/Say.h"

@@ -12,7 +12,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/LoadWeights.h"
 #include "runtime/run/Ports.h"

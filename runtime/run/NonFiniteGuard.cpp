@@ -10,7 +10,7 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -14,7 +14,7 @@
 
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
-#include "runtime/origin/Witness.h"
+#include "runtime/nan_trace/OriginObserver.h"
 #include "runtime/report/Number.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/Training.h"
@@ -44,7 +44,7 @@ std::string difference(const Values &before, const Values &now) {
 /// The tensors of a step with the largest magnitudes, each as large as it was.
 class Largest {
 public:
-  void add(const ActionPlace &place, const Touched &tensor, const Statistics &statistics) {
+  void add(const ActionPlace &place, const ActionOperand &tensor, const Statistics &statistics) {
     if (statistics.finite() == 0 || statistics.largest == 0)
       return;
     auto same = std::find_if(all.begin(), all.end(), [&](const One &one) {
@@ -77,7 +77,7 @@ public:
 private:
   struct One {
     ActionPlace place;
-    Touched tensor;
+    ActionOperand tensor;
     Statistics statistics;
   };
   std::vector<One> all;
@@ -125,9 +125,9 @@ void Training::tellOrigin(const Flow &flow, const Values &bad) {
   } else {
     std::unique_ptr<OpFinder> finder = options.findOps ? options.findOps(program) : nullptr;
     rewind(bad);
-    Witness witness(program, flow.actions, *place, finder.get());
+    OriginObserver observer(program, flow.actions, *place, finder.get());
     program.run(stepEntry);
-    lines = tellMade(flow, *origin, witness);
+    lines = tellMade(flow, *origin, observer);
   }
   lines.front() = concat("step ", done, ": the first value that is not finite ", lines.front());
   for (const std::string &line : lines)
@@ -154,7 +154,7 @@ Exit Training::replay(const Signals &signals) {
   writeInputs(program, stepEntry, data.trainedOn(), prefetcher.next());
   Flow flow(program, stepEntry);
   Largest largest;
-  flow.onWritten = [&](const ActionPlace &place, const Touched &tensor,
+  flow.onWritten = [&](const ActionPlace &place, const ActionOperand &tensor,
                        const Statistics &statistics) { largest.add(place, tensor, statistics); };
   started.push_back({program.start(stepEntry), Clock::now(), Clock::now(), 0, 0});
   try {

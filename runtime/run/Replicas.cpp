@@ -7,10 +7,10 @@
 
 #include "runtime/run/Replicas.h"
 #include "runtime/artifact/Sharding.h"
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Disk.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include <algorithm>
 #include <map>
 

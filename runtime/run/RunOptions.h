@@ -8,7 +8,7 @@
 #ifndef WEIR_RUNTIME_RUN_RUNOPTIONS_H
 #define WEIR_RUNTIME_RUN_RUNOPTIONS_H
 
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/core/Device.h"
 #include "runtime/run/OverwriteCheck.h"
 #include <cstdint>
@@ -70,7 +70,7 @@ struct RunOptions {
   /// the whole run and let go before the program is.
   std::function<std::shared_ptr<void>(Program &)> attach;
 
-  /// Makes what names an op within a kernel (runtime/origin/OpFinder.h), where the compiler is
+  /// Makes what names an op within a kernel (runtime/nan_trace/OpFinder.h), where the compiler is
   /// there; called once a step is looked at.
   std::function<std::unique_ptr<OpFinder>(const Program &)> findOps;
 

@@ -10,7 +10,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/run/RestartState.h"
 
 namespace weir {

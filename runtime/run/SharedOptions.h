@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_RUN_SHAREDOPTIONS_H
 #define WEIR_RUNTIME_RUN_SHAREDOPTIONS_H
 
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/run/RunOptions.h"
 
 namespace weir {

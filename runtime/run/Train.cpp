@@ -9,7 +9,7 @@
 #include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/run/Distributed.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Restarts.h"

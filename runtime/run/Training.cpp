@@ -13,7 +13,7 @@
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Distributed.h"

@@ -14,7 +14,7 @@
 #define WEIR_RUNTIME_RUN_TRAINING_H
 
 #include "runtime/core/Group.h"
-#include "runtime/origin/Flow.h"
+#include "runtime/nan_trace/Flow.h"
 #include "runtime/run/Evaluator.h"
 #include "runtime/run/InitialState.h"
 #include "runtime/run/NonFiniteGuard.h"

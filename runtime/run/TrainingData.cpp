@@ -9,7 +9,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Fingerprint.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"

@@ -10,7 +10,7 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "runtime/devices/Devices.h"
 #include "runtime/report/Number.h"

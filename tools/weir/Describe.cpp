@@ -10,8 +10,8 @@
 #include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
-#include "runtime/base/Ahead.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/PrefetchDepth.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/report/Lines.h"
@@ -149,7 +149,7 @@ ordered_json Describer::memory() const {
           {"thread_scratch", device.thread_scratch()},
           {"pinned", device.pinned()},
           {"host", device.host()},
-          {"batches", batchesAhead * inputBytes()},
+          {"batches", prefetchDepth * inputBytes()},
           {"entries", entries}};
 }
 

@@ -45,9 +45,9 @@ std::string withoutRest(std::vector<char> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-class GlooParcel : public Parcel {
+class GlooBuffer : public Buffer {
 public:
-  explicit GlooParcel(std::unique_ptr<gloo::transport::UnboundBuffer> buffer)
+  explicit GlooBuffer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer)
       : buffer(std::move(buffer)) {}
 
   void send(int64_t peer, uint64_t tag) override { buffer->send(int(peer), tag); }
@@ -101,8 +101,8 @@ public:
         }
   }
 
-  std::unique_ptr<Parcel> parcel(void *memory, size_t bytes) override {
-    return std::make_unique<GlooParcel>(context->createUnboundBuffer(memory, bytes));
+  std::unique_ptr<Buffer> buffer(void *memory, size_t bytes) override {
+    return std::make_unique<GlooBuffer>(context->createUnboundBuffer(memory, bytes));
   }
 
 private:

@@ -25,7 +25,7 @@
 
 namespace weir::collectives {
 
-/// How far a parcel has come. For any thread.
+/// How far a buffer has come. For any thread.
 class Progress {
 public:
   enum Way : uint8_t { sending, receiving };
@@ -34,7 +34,7 @@ public:
   void end(Way way);
   void fail(const std::string &why);
   void stop();
-  /// As Parcel's.
+  /// As Buffer's.
   bool wait(Way way);
   bool isUnderWay();
 

@@ -56,7 +56,7 @@ public:
 
   std::vector<std::string> addresses() const override { return connector->addresses(); }
   void connect(const std::vector<std::string> &addresses) override;
-  std::unique_ptr<Parcel> parcel(void *memory, size_t size) override;
+  std::unique_ptr<Buffer> buffer(void *memory, size_t size) override;
 
   /// `post` says what; as much of it as goes at once is sent by the calling thread.
   void post(int64_t peer, const std::function<void(Link &)> &post);
@@ -77,11 +77,11 @@ private:
   std::thread thread;
 };
 
-class SecureParcel : public Parcel {
+class SecureBuffer : public Buffer {
 public:
-  SecureParcel(SecureLinks &links, void *memory, size_t size)
+  SecureBuffer(SecureLinks &links, void *memory, size_t size)
       : links(links), bytes(static_cast<std::byte *>(memory), size) {}
-  ~SecureParcel() override {
+  ~SecureBuffer() override {
     if (progress.isUnderWay())
       links.forget(progress);
   }
@@ -119,8 +119,8 @@ void SecureLinks::connect(const std::vector<std::string> &addresses) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-std::unique_ptr<Parcel> SecureLinks::parcel(void *memory, size_t size) {
-  return std::make_unique<SecureParcel>(*this, memory, size);
+std::unique_ptr<Buffer> SecureLinks::buffer(void *memory, size_t size) {
+  return std::make_unique<SecureBuffer>(*this, memory, size);
 }
 
 void SecureLinks::post(int64_t peer, const std::function<void(Link &)> &post) {

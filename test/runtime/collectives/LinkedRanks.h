@@ -88,7 +88,7 @@ private:
 /// Bytes that are on their way, and what they are on their way with.
 struct Sack {
   Sack(Links &links, size_t size, std::byte value = {})
-      : bytes(size), parcel(links.parcel(bytes.data(), bytes.size())) {
+      : bytes(size), buffer(links.buffer(bytes.data(), bytes.size())) {
     if (size > 0)
       std::memset(bytes.data(), int(value), size);
   }
@@ -99,7 +99,7 @@ struct Sack {
   }
 
   std::vector<std::byte> bytes;
-  std::unique_ptr<Parcel> parcel;
+  std::unique_ptr<Buffer> buffer;
 };
 
 } // namespace weir::collectives

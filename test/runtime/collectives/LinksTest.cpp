@@ -43,14 +43,14 @@ TEST_P(EachLinks, KeepTheOrderUnderATag) {
     got.push_back(std::make_unique<Sack>(ranks[1], 1000));
   // Half of them before they are received, and half behind.
   for (size_t i = 0; i < 30; ++i)
-    sent[i]->parcel->send(1, i % 3);
+    sent[i]->buffer->send(1, i % 3);
   for (size_t i = 0; i < 60; ++i)
-    got[i]->parcel->receive(0, i % 3);
+    got[i]->buffer->receive(0, i % 3);
   for (size_t i = 30; i < 60; ++i)
-    sent[i]->parcel->send(1, i % 3);
+    sent[i]->buffer->send(1, i % 3);
   for (size_t i = 60; i-- > 0;) {
-    ASSERT_TRUE(got[i]->parcel->waitReceived());
-    ASSERT_TRUE(sent[i]->parcel->waitSent());
+    ASSERT_TRUE(got[i]->buffer->waitReceived());
+    ASSERT_TRUE(sent[i]->buffer->waitSent());
     EXPECT_TRUE(got[i]->isAll(std::byte(i))) << i;
   }
 }
@@ -59,16 +59,16 @@ TEST_P(EachLinks, WhatNobodyHasAskedForHoldsUpNothing) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   Sack early(ranks[0], 20 << 20, std::byte{1}), other(ranks[0], 100, std::byte{2});
-  early.parcel->send(1, 1);
-  other.parcel->send(1, 2);
+  early.buffer->send(1, 1);
+  other.buffer->send(1, 2);
   Sack second(ranks[1], 100), first(ranks[1], 20 << 20);
-  second.parcel->receive(0, 2);
-  ASSERT_TRUE(second.parcel->waitReceived());
+  second.buffer->receive(0, 2);
+  ASSERT_TRUE(second.buffer->waitReceived());
   EXPECT_TRUE(second.isAll(std::byte{2}));
-  first.parcel->receive(0, 1);
-  ASSERT_TRUE(first.parcel->waitReceived());
+  first.buffer->receive(0, 1);
+  ASSERT_TRUE(first.buffer->waitReceived());
   EXPECT_TRUE(first.isAll(std::byte{1}));
-  EXPECT_TRUE(early.parcel->waitSent() && other.parcel->waitSent());
+  EXPECT_TRUE(early.buffer->waitSent() && other.buffer->waitSent());
 }
 
 /// Both send more than sockets hold ahead of receiving anything.
@@ -80,11 +80,11 @@ TEST_P(EachLinks, MuchGoesBothWaysAtOnce) {
     threads.emplace_back([&, rank] {
       for (int turn = 1; turn < 4; ++turn) {
         Sack out(ranks[rank], 30 << 20, std::byte(10 * rank + turn)), in(ranks[rank], 30 << 20);
-        out.parcel->send(1 - rank, 5);
+        out.buffer->send(1 - rank, 5);
         std::this_thread::sleep_for(10ms);
-        in.parcel->receive(1 - rank, 5);
-        ASSERT_TRUE(in.parcel->waitReceived());
-        ASSERT_TRUE(out.parcel->waitSent());
+        in.buffer->receive(1 - rank, 5);
+        ASSERT_TRUE(in.buffer->waitReceived());
+        ASSERT_TRUE(out.buffer->waitSent());
         EXPECT_TRUE(in.isAll(std::byte(10 * (1 - rank) + turn)));
       }
     });
@@ -96,14 +96,14 @@ TEST_P(EachLinks, NothingIsAMessageToo) {
   for (bool isFirst : {true, false}) {
     Sack out(ranks[1], 0), in(ranks[0], 0), next(ranks[1], 1, std::byte{3}), behind(ranks[0], 1);
     if (isFirst)
-      in.parcel->receive(1, 7);
-    out.parcel->send(0, 7);
-    next.parcel->send(0, 7);
+      in.buffer->receive(1, 7);
+    out.buffer->send(0, 7);
+    next.buffer->send(0, 7);
     if (!isFirst)
-      in.parcel->receive(1, 7);
-    behind.parcel->receive(1, 7);
-    EXPECT_TRUE(in.parcel->waitReceived() && out.parcel->waitSent());
-    EXPECT_TRUE(behind.parcel->waitReceived() && next.parcel->waitSent());
+      in.buffer->receive(1, 7);
+    behind.buffer->receive(1, 7);
+    EXPECT_TRUE(in.buffer->waitReceived() && out.buffer->waitSent());
+    EXPECT_TRUE(behind.buffer->waitReceived() && next.buffer->waitSent());
     EXPECT_TRUE(behind.isAll(std::byte{3}));
   }
 }
@@ -122,9 +122,9 @@ TEST_P(EachLinks, ManyThreadsOfManyRanks) {
             size_t size = lane == 0 ? 1 << 18 : turn * 100;
             auto valueOf = [&](int64_t who) { return std::byte(60 * lane + 10 * who + turn % 9); };
             Sack out(ranks[rank], size, valueOf(rank)), in(ranks[rank], size);
-            in.parcel->receive(from, lane);
-            out.parcel->send(to, lane);
-            ASSERT_TRUE(in.parcel->waitReceived() && out.parcel->waitSent());
+            in.buffer->receive(from, lane);
+            out.buffer->send(to, lane);
+            ASSERT_TRUE(in.buffer->waitReceived() && out.buffer->waitSent());
             ASSERT_TRUE(in.isAll(valueOf(from)));
           }
       });
@@ -134,21 +134,21 @@ TEST_P(EachLinks, WhoWaitsIsStopped) {
   LinkedRanks ranks(2, GetParam());
   ASSERT_EQ(ranks.connect(), fine2);
   Sack out(ranks[0], 1 << 20), in(ranks[0], 1 << 20);
-  out.parcel->send(1, 1);
-  in.parcel->receive(1, 2);
+  out.buffer->send(1, 1);
+  in.buffer->receive(1, 2);
   for (bool sends : {true, false}) {
     Sack &one = sends ? out : in;
     std::jthread other([&] {
       std::this_thread::sleep_for(50ms);
-      one.parcel->stop();
+      one.buffer->stop();
     });
-    EXPECT_FALSE(sends ? one.parcel->waitSent() : one.parcel->waitReceived());
+    EXPECT_FALSE(sends ? one.buffer->waitSent() : one.buffer->waitReceived());
   }
   // Ahead of waiting, too.
   Sack later(ranks[0], 100);
-  later.parcel->receive(1, 3);
-  later.parcel->stop();
-  EXPECT_FALSE(later.parcel->waitReceived());
+  later.buffer->receive(1, 3);
+  later.buffer->stop();
+  EXPECT_FALSE(later.buffer->waitReceived());
 }
 
 /// What has been let go of is not written to, and what comes behind it comes.
@@ -157,16 +157,16 @@ TEST_P(EachLinks, WhatIsLetGoOfIsLeftAlone) {
   ASSERT_EQ(ranks.connect(), fine2);
   std::vector<std::byte> memory(1 << 20);
   {
-    auto parcel = ranks[1].parcel(memory.data(), memory.size());
-    parcel->receive(0, 1);
-    auto never = ranks[1].parcel(memory.data(), memory.size());
+    auto buffer = ranks[1].buffer(memory.data(), memory.size());
+    buffer->receive(0, 1);
+    auto never = ranks[1].buffer(memory.data(), memory.size());
     never->send(0, 8);
   }
   std::this_thread::sleep_for(50ms);
   Sack out(ranks[0], 100, std::byte{4}), in(ranks[1], 100);
-  in.parcel->receive(0, 2);
-  out.parcel->send(1, 2);
-  ASSERT_TRUE(in.parcel->waitReceived() && out.parcel->waitSent());
+  in.buffer->receive(0, 2);
+  out.buffer->send(1, 2);
+  ASSERT_TRUE(in.buffer->waitReceived() && out.buffer->waitSent());
   EXPECT_TRUE(in.isAll(std::byte{4}));
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte byte) { return byte == std::byte{}; }));
 }
@@ -176,27 +176,27 @@ TEST_P(EachLinks, APeerThatEndsIsFoundOut) {
   LinkedRanks ranks(3, GetParam());
   ASSERT_EQ(ranks.connect(), std::vector<std::string>(3));
   Sack in(ranks[0], 1000), out(ranks[0], 50 << 20), more(ranks[0], 100);
-  in.parcel->receive(1, 1);
-  out.parcel->send(1, 2);
+  in.buffer->receive(1, 1);
+  out.buffer->send(1, 2);
   {
     Sack some(ranks[1], 50 << 20);
-    some.parcel->receive(0, 2);
+    some.buffer->receive(0, 2);
     std::this_thread::sleep_for(5ms);
-    some.parcel->stop();
+    some.buffer->stop();
   }
   ranks.end(1);
-  EXPECT_THROW(in.parcel->waitReceived(), std::exception);
-  EXPECT_THROW(in.parcel->waitReceived(), std::exception);
+  EXPECT_THROW(in.buffer->waitReceived(), std::exception);
+  EXPECT_THROW(in.buffer->waitReceived(), std::exception);
   auto later = [&] {
-    more.parcel->receive(1, 3);
-    more.parcel->waitReceived();
+    more.buffer->receive(1, 3);
+    more.buffer->waitReceived();
   };
   EXPECT_THROW(later(), std::exception);
   // The others go on.
   Sack to(ranks[0], 100, std::byte{6}), from(ranks[2], 100);
-  from.parcel->receive(0, 1);
-  to.parcel->send(2, 1);
-  EXPECT_TRUE(from.parcel->waitReceived());
+  from.buffer->receive(0, 1);
+  to.buffer->send(2, 1);
+  EXPECT_TRUE(from.buffer->waitReceived());
   EXPECT_TRUE(from.isAll(std::byte{6}));
 }
 
@@ -239,9 +239,9 @@ TEST_P(EachLinks, DISABLED_AMessageOfFiveGigabytes) {
   ASSERT_EQ(ranks.connect(), fine2);
   const size_t size = (size_t(5) << 30) + 3;
   Sack out(ranks[0], size, std::byte{9}), in(ranks[1], size);
-  in.parcel->receive(0, 1);
-  out.parcel->send(1, 1);
-  ASSERT_TRUE(in.parcel->waitReceived() && out.parcel->waitSent());
+  in.buffer->receive(0, 1);
+  out.buffer->send(1, 1);
+  ASSERT_TRUE(in.buffer->waitReceived() && out.buffer->waitSent());
   EXPECT_TRUE(in.isAll(std::byte{9}));
 }
 
@@ -256,13 +256,13 @@ TEST_P(EachLinks, DISABLED_Throughput) {
     std::clock_t cpu = std::clock();
     std::jthread other([&] {
       for (size_t turn = 0; turn < turns; ++turn) {
-        in.parcel->receive(0, 1);
-        in.parcel->waitReceived();
+        in.buffer->receive(0, 1);
+        in.buffer->waitReceived();
       }
     });
     for (size_t turn = 0; turn < turns; ++turn) {
-      out.parcel->send(1, 1);
-      out.parcel->waitSent();
+      out.buffer->send(1, 1);
+      out.buffer->waitSent();
     }
     other.join();
     double seconds = std::chrono::duration<double>(Clock::now() - began).count();

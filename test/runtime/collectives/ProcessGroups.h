@@ -13,7 +13,7 @@
 #define WEIR_TEST_RUNTIME_COLLECTIVES_PROCESSGROUPS_H
 
 #include "runtime/base/Text.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
 #include "test/runtime/collectives/FreePort.h"

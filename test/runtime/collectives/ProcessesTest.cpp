@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/collectives/LocalRanks.h"
 #include "test/runtime/collectives/LinkedRanks.h"
 #include "test/runtime/collectives/ProcessGroups.h"

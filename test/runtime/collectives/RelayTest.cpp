@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Text.h"
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
 #include "test/runtime/collectives/FreePort.h"
@@ -123,16 +123,16 @@ private:
   std::jthread thread;
 };
 
-/// Rank 0's door, and the ranks that are let in.
+/// Rank 0's server, and the ranks that are let in.
 class RankZero {
 public:
   explicit RankZero(const Meeting &meeting)
-      : door(meeting, linksPlugin()), thread([this](std::stop_token over) {
+      : server(meeting, linksPlugin()), thread([this](std::stop_token over) {
           while (!over.stop_requested()) {
             std::vector<pollfd> files;
-            door.await(files);
+            server.await(files);
             poll(files.data(), files.size(), 20);
-            auto more = door.admit();
+            auto more = server.admit();
             admitted += int(more.size());
             for (auto &[rank, channel] : more)
               channels.push_back(std::move(channel));
@@ -143,7 +143,7 @@ public:
   int ranks() const { return admitted; }
 
 private:
-  Door door;
+  RendezvousServer server;
   std::atomic<int> admitted = 0;
   std::vector<std::unique_ptr<Channel>> channels;
   std::jthread thread;
@@ -264,7 +264,7 @@ TEST(Relay, ThatSpeaksForARankIsFoundOut) {
   EXPECT_EQ(failures[1].substr(0, 2), "7 ") << failures[1];
 }
 
-/// What it has recorded of one rank opens no door again.
+/// What it has recorded of one rank opens no server again.
 TEST(Relay, ThatRecordsAndRepeatsIsNoRank) {
   uint16_t port = freePort();
   RankZero zero(overTcp(0, port));

@@ -68,19 +68,19 @@ private:
 class RankZero {
 public:
   explicit RankZero(const Meeting &meeting, std::chrono::milliseconds toAnswer = 0ms)
-      : door(meeting, linksPlugin()), thread([this, toAnswer](std::stop_token over) {
+      : server(meeting, linksPlugin()), thread([this, toAnswer](std::stop_token over) {
           std::this_thread::sleep_for(toAnswer);
           while (!over.stop_requested()) {
             std::vector<pollfd> files;
-            door.await(files);
+            server.await(files);
             poll(files.data(), files.size(), 20);
-            admitted.merge(door.admit());
+            admitted.merge(server.admit());
           }
         }) {}
-  std::string place() const { return door.place(); }
+  std::string place() const { return server.place(); }
 
 private:
-  Door door;
+  RendezvousServer server;
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
   std::jthread thread;
 };

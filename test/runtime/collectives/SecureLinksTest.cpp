@@ -52,9 +52,9 @@ uint16_t glooPort(const std::string &address) {
 /// Whether rank 0 gets a message of rank 1.
 bool isConnected(LinkedRanks &ranks) {
   Sack out(ranks[1], 1000, std::byte{5}), in(ranks[0], 1000);
-  in.parcel->receive(1, 1);
-  out.parcel->send(0, 1);
-  return in.parcel->waitReceived() && out.parcel->waitSent() && in.isAll(std::byte{5});
+  in.buffer->receive(1, 1);
+  out.buffer->send(0, 1);
+  return in.buffer->waitReceived() && out.buffer->waitSent() && in.isAll(std::byte{5});
 }
 
 void say(int file, const std::string &words) {
@@ -88,8 +88,8 @@ public:
   }
   std::vector<std::string> addresses() const override { return told; }
   void connect(const std::vector<std::string> &all) override { links->connect(all); }
-  std::unique_ptr<Parcel> parcel(void *memory, size_t size) override {
-    return links->parcel(memory, size);
+  std::unique_ptr<Buffer> buffer(void *memory, size_t size) override {
+    return links->buffer(memory, size);
   }
 
 private:
@@ -159,9 +159,9 @@ TEST(SecureLinks, ARelayReadsNothing) {
     Sack out(ranks[0], 100000), in(ranks[1], 100000);
     for (size_t i = 0; i < out.bytes.size(); ++i)
       out.bytes[i] = std::byte(words[i % words.size()]);
-    in.parcel->receive(0, 1);
-    out.parcel->send(1, 1);
-    ASSERT_TRUE(in.parcel->waitReceived());
+    in.buffer->receive(0, 1);
+    out.buffer->send(1, 1);
+    ASSERT_TRUE(in.buffer->waitReceived());
     EXPECT_EQ(in.bytes, out.bytes);
     const std::string said = relay.recorded();
     EXPECT_GT(said.size(), out.bytes.size());
@@ -183,17 +183,17 @@ TEST(SecureLinks, ARelayThatChangesABitBreaksTheLink) {
     ASSERT_EQ(ranks.connect(), fine2);
     const int64_t to = toListener ? 0 : 1, from = 1 - to;
     Sack out(ranks[from], 2000000, std::byte{0x55}), in(ranks[to], 2000000), back(ranks[from], 100);
-    in.parcel->receive(from, 1);
-    back.parcel->receive(to, 2);
-    out.parcel->send(to, 1);
+    in.buffer->receive(from, 1);
+    back.buffer->receive(to, 2);
+    out.buffer->send(to, 1);
     try {
-      in.parcel->waitReceived();
+      in.buffer->waitReceived();
       ADD_FAILURE();
     } catch (const std::exception &error) {
       EXPECT_STREQ(error.what(), "it brought bytes that the other end has not sent, so something "
                                  "on the way changes them");
     }
-    EXPECT_THROW(back.parcel->waitReceived(), std::exception);
+    EXPECT_THROW(back.buffer->waitReceived(), std::exception);
     EXPECT_TRUE(std::ranges::all_of(
         in.bytes, [](std::byte byte) { return byte == std::byte{0} || byte == std::byte{0x55}; }));
   }
@@ -337,15 +337,15 @@ TEST(SecureLinks, WhatComesWithTheEndOfConnectingIsHeard) {
   std::jthread patience([&](const std::stop_token &over) {
     for (int turn = 0; turn < 500 && !over.stop_requested(); ++turn)
       std::this_thread::sleep_for(10ms);
-    in.parcel->stop();
+    in.buffer->stop();
   });
   ASSERT_EQ(ranks.connect([&](size_t rank) {
     if (rank == 0)
-      in.parcel->receive(1, 1);
+      in.buffer->receive(1, 1);
   }),
             fine2);
-  out.parcel->send(0, 1);
-  EXPECT_TRUE(in.parcel->waitReceived());
+  out.buffer->send(0, 1);
+  EXPECT_TRUE(in.buffer->waitReceived());
   EXPECT_TRUE(in.isAll(std::byte{5}));
 }
 

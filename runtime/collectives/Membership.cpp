@@ -1,11 +1,11 @@
-//===- Control.cpp - Who of a run is alive --------------------------------===//
+//===- Membership.cpp - Who of a run is alive -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/collectives/Control.h"
+#include "runtime/collectives/Membership.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
 #include <cassert>
@@ -44,12 +44,12 @@ std::string rankList(const std::vector<int64_t> &ranks) {
 
 } // namespace
 
-Control::Control(const Settings &settings, const LinksPlugin &crypto)
+Membership::Membership(const Settings &settings, const LinksPlugin &crypto)
     : settings(settings), rank(settings.meeting.rank), size(settings.meeting.size) {
   if (rank == 0) {
-    door = std::make_unique<Door>(settings.meeting, crypto);
-    where = door->place();
-    interface = door->address();
+    server = std::make_unique<RendezvousServer>(settings.meeting, crypto);
+    where = server->place();
+    interface = server->address();
   } else {
     Entered entered = enter(settings.meeting, crypto);
     where = entered.place;
@@ -73,7 +73,7 @@ Control::Control(const Settings &settings, const LinksPlugin &crypto)
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Control::~Control() {
+Membership::~Membership() {
   {
     std::lock_guard lock(mutex);
     stopping = true;
@@ -83,12 +83,12 @@ Control::~Control() {
   close(waker);
 }
 
-void Control::wake() const {
+void Membership::wake() const {
   uint64_t one = 1;
   [[maybe_unused]] ssize_t written = write(waker, &one, sizeof one);
 }
 
-void Control::run() {
+void Membership::run() {
   auto last = Clock::now(), beaten = last;
   std::unique_lock lock(mutex);
   while (!stopping) {
@@ -97,8 +97,8 @@ void Control::run() {
       if (peer.channel)
         files.push_back(
             {peer.channel->socket(), short(POLLIN | (peer.channel->isSending() ? POLLOUT : 0)), 0});
-    if (door)
-      door->await(files);
+    if (server)
+      server->await(files);
     lock.unlock();
     poll(files.data(), files.size(), int(turnTime.count()));
     uint64_t count;
@@ -136,7 +136,7 @@ void Control::run() {
   }
 }
 
-void Control::turn(Clock::time_point now) {
+void Membership::turn(Clock::time_point now) {
   for (auto &[other, peer] : peers) {
     if (!peer.channel)
       continue;
@@ -159,25 +159,25 @@ void Control::turn(Clock::time_point now) {
     }
   }
   if (verdict || hasEnded || hasLeft)
-    door.reset(); // who comes now comes for what is next
-  if (door) {
-    for (auto &[other, channel] : door->admit())
+    server.reset(); // who comes now comes for what is next
+  if (server) {
+    for (auto &[other, channel] : server->admit())
       peers[other] = {std::move(channel), now};
-    for (int64_t other : door->cameAgain())
+    for (int64_t other : server->cameAgain())
       lose(other, "has left, and comes again");
-    if (!door->areAllHere() && now - begun > settings.meeting.notice &&
+    if (!server->areAllHere() && now - begun > settings.meeting.notice &&
         !std::exchange(hasNoticed, true)) {
-      const bool one = door->missing().size() == 1;
-      notice = concat(rankList(door->missing()), " not come to ", where, " for ",
+      const bool one = server->missing().size() == 1;
+      notice = concat(rankList(server->missing()), " not come to ", where, " for ",
                       secondsOf(settings.meeting.notice), " s, and rank 0 waits for ",
                       one ? "it" : "them", "; rank 0 gives up after ",
                       secondsOf(settings.meeting.patience),
                       " s (--collective-timeout): ", one ? "was it" : "were they",
                       " started, with the same command?");
     }
-    if (!door->areAllHere() && now - begun > settings.meeting.patience)
+    if (!server->areAllHere() && now - begun > settings.meeting.patience)
       decide({Exit::peer, -1,
-              concat(rankList(door->missing()), " not come to ", where, " for ",
+              concat(rankList(server->missing()), " not come to ", where, " for ",
                      secondsOf(settings.meeting.patience), " s")});
   }
   if (deadline && now > *deadline && !verdict) {
@@ -187,7 +187,7 @@ void Control::turn(Clock::time_point now) {
   meetParts();
 }
 
-void Control::hear(int64_t from, const Message &message) {
+void Membership::hear(int64_t from, const Message &message) {
   switch (message.kind) {
   case Kind::parts:
     if (rank == 0)
@@ -223,7 +223,7 @@ void Control::hear(int64_t from, const Message &message) {
   }
 }
 
-void Control::lose(int64_t other, const std::string &how) {
+void Membership::lose(int64_t other, const std::string &how) {
   if (hasEnded || peers[other].hasLeft)
     return;
   if (isGivenUp())
@@ -234,17 +234,17 @@ void Control::lose(int64_t other, const std::string &how) {
 
 /// Whether this process has just gone on after so long a stop that the others have taken it for
 /// lost: what it learns of them now is the consequence.
-bool Control::isGivenUp() const {
+bool Membership::isGivenUp() const {
   return stopped + beatTime > settings.silence && Clock::now() - wentOn < stoppedTime;
 }
 
-Verdict Control::ownStop() const {
+Verdict Membership::ownStop() const {
   return {Exit::peer, rank,
           concat("this process (rank ", rank, ") was stopped or cut off for ", secondsOf(stopped),
                  " s, and the others went on without it")};
 }
 
-void Control::decide(const Verdict &why) {
+void Membership::decide(const Verdict &why) {
   if (verdict || hasEnded)
     return;
   verdict = why;
@@ -256,14 +256,14 @@ void Control::decide(const Verdict &why) {
   changed.notify_all();
 }
 
-void Control::tell(const Message &message, int64_t except) {
+void Membership::tell(const Message &message, int64_t except) {
   for (auto &[other, peer] : peers)
     if (peer.channel && other != except)
       peer.channel->put(message);
 }
 
 /// Once all have come with their parts, each gets what is for it.
-void Control::meetParts() {
+void Membership::meetParts() {
   if (rank != 0 || int64_t(gathered.size()) < size)
     return;
   for (auto &[other, message] : gathered)
@@ -285,8 +285,8 @@ void Control::meetParts() {
   changed.notify_all();
 }
 
-std::vector<std::string> Control::allToAll(const std::string &what,
-                                           std::vector<std::string> parts) {
+std::vector<std::string> Membership::allToAll(const std::string &what,
+                                              std::vector<std::string> parts) {
   assert(int64_t(parts.size()) == size);
   std::unique_lock lock(mutex);
   Message message{.kind = Kind::parts, .text = what, .parts = std::move(parts)};
@@ -306,25 +306,25 @@ std::vector<std::string> Control::allToAll(const std::string &what,
   return *std::exchange(given, std::nullopt);
 }
 
-void Control::holds(int64_t generation) {
+void Membership::holds(int64_t generation) {
   std::lock_guard lock(mutex);
-  if (door)
-    door->holds(generation);
+  if (server)
+    server->holds(generation);
 }
 
-std::optional<Verdict> Control::over(milliseconds wait) const {
+std::optional<Verdict> Membership::over(milliseconds wait) const {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, wait, [&] { return verdict.has_value(); });
   return verdict;
 }
 
-void Control::end(const Verdict &why) {
+void Membership::end(const Verdict &why) {
   std::lock_guard lock(mutex);
   decide(why);
   wake();
 }
 
-void Control::endAt(std::optional<Clock::time_point> time, std::function<Verdict()> why) {
+void Membership::endAt(std::optional<Clock::time_point> time, std::function<Verdict()> why) {
   std::lock_guard lock(mutex);
   deadline = time;
   whyLate = std::move(why);
@@ -332,7 +332,7 @@ void Control::endAt(std::optional<Clock::time_point> time, std::function<Verdict
 
 /// Waits until what was said is read: a connection that is closed with something unread in it may
 /// take what it has not delivered with it.
-void Control::leave(std::unique_lock<std::mutex> &lock) {
+void Membership::leave(std::unique_lock<std::mutex> &lock) {
   hasLeft = true;
   for (auto &[other, peer] : peers)
     if (peer.channel)
@@ -346,7 +346,7 @@ void Control::leave(std::unique_lock<std::mutex> &lock) {
   });
 }
 
-void Control::fail(Exit exit, const std::string &text) {
+void Membership::fail(Exit exit, const std::string &text) {
   std::unique_lock lock(mutex);
   if (hasLeft || hasEnded)
     return;
@@ -354,7 +354,7 @@ void Control::fail(Exit exit, const std::string &text) {
   leave(lock);
 }
 
-void Control::finish() {
+void Membership::finish() {
   {
     std::lock_guard lock(mutex);
     isEnding = true;

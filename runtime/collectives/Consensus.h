@@ -1,4 +1,4 @@
-//===- Agree.h - What processes agree on ----------------------------------===//
+//===- Consensus.h - What processes agree on ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_COLLECTIVES_AGREE_H
-#define WEIR_RUNTIME_COLLECTIVES_AGREE_H
+#ifndef WEIR_RUNTIME_COLLECTIVES_CONSENSUS_H
+#define WEIR_RUNTIME_COLLECTIVES_CONSENSUS_H
 
 #include "runtime/core/Group.h"
 #include <cstddef>

@@ -22,10 +22,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_ORIGIN_FLOW_H
-#define WEIR_RUNTIME_ORIGIN_FLOW_H
+#ifndef WEIR_RUNTIME_NAN_TRACE_FLOW_H
+#define WEIR_RUNTIME_NAN_TRACE_FLOW_H
 
-#include "runtime/origin/Touched.h"
+#include "runtime/nan_trace/ActionOperands.h"
 #include <functional>
 #include <map>
 
@@ -50,7 +50,7 @@ public:
   Flow(const Flow &) = delete;
 
   /// Called for every tensor that an action has written, where set.
-  std::function<void(const ActionPlace &, const Touched &, const Statistics &)> onWritten;
+  std::function<void(const ActionPlace &, const ActionOperand &, const Statistics &)> onWritten;
 
   /// After a run: the origin of what is not finite, by its number; nothing where no output and no
   /// update is bad.
@@ -76,13 +76,13 @@ private:
     std::vector<size_t> sources;
   };
 
-  void given(const artifact::Ref &ref, const Statistics &statistics, const Touched &where);
+  void given(const artifact::Ref &ref, const Statistics &statistics, const ActionOperand &where);
   void lookAtVariables();
   void lookAtInputs();
-  void forget(const Touched &tensor);
-  void add(const Touched &tensor, size_t source);
+  void forget(const ActionOperand &tensor);
+  void add(const ActionOperand &tensor, size_t source);
   std::vector<size_t> sourcesIn(const artifact::Ref &ref, Address at, uint64_t bytes) const;
-  void copied(const std::vector<Touched> &touched);
+  void copied(const std::vector<ActionOperand> &operands);
   bool means(const ActionPlace &place, const Statistics &written) const;
 
   Program &program;

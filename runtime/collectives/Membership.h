@@ -1,4 +1,4 @@
-//===- Control.h - Who of a run is alive ----------------------------------===//
+//===- Membership.h - Who of a run is alive -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_COLLECTIVES_CONTROL_H
-#define WEIR_RUNTIME_COLLECTIVES_CONTROL_H
+#ifndef WEIR_RUNTIME_COLLECTIVES_MEMBERSHIP_H
+#define WEIR_RUNTIME_COLLECTIVES_MEMBERSHIP_H
 
 #include "runtime/base/Error.h"
 #include "runtime/collectives/Rendezvous.h"
@@ -30,7 +30,7 @@ struct Verdict {
   std::string words; ///< "rank 2 has ended without a word"
 };
 
-class Control {
+class Membership {
 public:
   struct Settings {
     Meeting meeting;
@@ -43,10 +43,10 @@ public:
   };
 
   /// Meets the others, or begins to: allToAll() waits for those who have not come. Throws Failure
-  /// as Door and enter() do.
-  Control(const Settings &settings, const LinksPlugin &crypto);
+  /// as RendezvousServer and enter() do.
+  Membership(const Settings &settings, const LinksPlugin &crypto);
   /// As if it had been killed, unless it has left.
-  ~Control();
+  ~Membership();
 
   /// All have met, and that is the number of their generation.
   void holds(int64_t generation);
@@ -96,7 +96,7 @@ private:
 
   const Settings settings;
   const int64_t rank, size;
-  std::unique_ptr<Door> door; ///< rank 0's, until it is over
+  std::unique_ptr<RendezvousServer> server; ///< rank 0's, until it is over
   std::string where, interface;
   int waker = -1;
   std::thread thread;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/devices/Devices.h"
-#include "runtime/origin/Witness.h"
+#include "runtime/nan_trace/OriginObserver.h"
 #include "test/runtime/core/TestProgram.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr float big = 3e38f;
 /// Steps over tensors of four numbers, whose loss is the tensor "loss".
 class FlowOf : public ::testing::Test {
 protected:
-  FlowOf() { test.code(KERNELS "/origin.so"); }
+  FlowOf() { test.code(KERNELS "/nan_trace.so"); }
 
   Operand tensor(const std::string &name) { return TestProgram::var(test.variable(name, {4})); }
   /// A kernel of two operands and a result.
@@ -64,9 +64,9 @@ protected:
   std::string told() {
     std::vector<std::string> lines;
     if (place) {
-      Witness witness(*program, flow->actions, *place, nullptr);
+      OriginObserver observer(*program, flow->actions, *place, nullptr);
       program->run(*program->entry("step"));
-      lines = tellMade(*flow, number, witness);
+      lines = tellMade(*flow, number, observer);
     } else {
       lines = tellGiven(*flow, number);
     }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_ORIGIN_STATISTICS_H
-#define WEIR_RUNTIME_ORIGIN_STATISTICS_H
+#ifndef WEIR_RUNTIME_NAN_TRACE_STATISTICS_H
+#define WEIR_RUNTIME_NAN_TRACE_STATISTICS_H
 
 #include <cstdint>
 #include <limits>

@@ -1,11 +1,11 @@
-//===- Touched.cpp - The tensors that an action reads and writes ----------===//
+//===- ActionOperands.cpp - The tensors that an action reads and writes ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/origin/Touched.h"
+#include "runtime/nan_trace/ActionOperands.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
@@ -63,7 +63,7 @@ bool Actions::ends(uint32_t number) const {
   return next == program.kernels()->size() || program.kernels()->Get(next)->part() == 0;
 }
 
-std::vector<Touched> Actions::touched(const ActionPlace &place) const {
+std::vector<ActionOperand> Actions::operands(const ActionPlace &place) const {
   const auto &[action, loops] = all[place.action];
   if (artifact::bodyOf(*action))
     return {};
@@ -72,11 +72,12 @@ std::vector<Touched> Actions::touched(const ActionPlace &place) const {
     rounds[depth] = round % loops[depth];
   const Kernel *kernel = kernelOf(program, *action);
   const Kernel *first = kernel ? &firstLaunch(program, *action) : nullptr;
-  std::vector<Touched> list;
+  std::vector<ActionOperand> list;
   std::vector<spec::Footprint> footprints = artifact::footprintsOf(program, *action);
   for (uint32_t i = 0; i < footprints.size(); ++i) {
     const artifact::Ref &ref = *action->operands()->Get(i);
-    Touched one{ref, artifact::addressOf(program, entry, ref), std::move(footprints[i]), {}, {}};
+    ActionOperand one{
+        ref, artifact::addressOf(program, entry, ref), std::move(footprints[i]), {}, {}};
     if (action->moves())
       for (const artifact::Move *move : *action->moves())
         if (move->operand() == i) {
@@ -179,7 +180,7 @@ Statistics measure(const Program &program, Address at, Element element, uint64_t
   return all;
 }
 
-Statistics measure(const Program &program, const Touched &tensor) {
+Statistics measure(const Program &program, const ActionOperand &tensor) {
   const spec::Footprint &footprint = tensor.footprint;
   Element element = *tensor.element;
   if (footprint.dims.empty())

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/origin/Flow.h"
+#include "runtime/nan_trace/Flow.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include <algorithm>
@@ -31,7 +31,8 @@ Flow::Flow(Program &program, const artifact::Entry &entry)
 Flow::~Flow() { program.observe(nullptr); }
 
 /// All of a tensor that lies there without gaps.
-static Touched whole(const artifact::Ref &ref, Address at, artifact::DType type, uint64_t bytes) {
+static ActionOperand whole(const artifact::Ref &ref, Address at, artifact::DType type,
+                           uint64_t bytes) {
   spec::Footprint footprint{"", spec::Mode::read, bytes, {}};
   return {ref, at, std::move(footprint), artifact::elementOf(type), {}};
 }
@@ -40,7 +41,7 @@ void Flow::lookAtVariables() {
   const auto &variables = *program.plan().variables();
   for (uint32_t i = 0; i < variables.size(); ++i) {
     artifact::Ref ref{artifact::Memory::variable, i, 0};
-    Touched tensor =
+    ActionOperand tensor =
         whole(ref, variables[i]->offset(), variables[i]->dtype(), variables[i]->size());
     if (tensor.isReal())
       given(ref, measure(program, tensor), tensor);
@@ -53,7 +54,7 @@ void Flow::lookAtInputs() {
     const artifact::Ref &ref = *port->ref();
     uint64_t bytes = 0;
     artifact::tensorSize(port->dtype(), *port->shape(), bytes);
-    Touched tensor =
+    ActionOperand tensor =
         whole(ref, artifact::addressOf(program.plan(), entry, ref), port->dtype(), bytes);
     // What the host has written for the next run cannot be read before it.
     if (ref.memory() == artifact::Memory::buffer &&
@@ -65,7 +66,8 @@ void Flow::lookAtInputs() {
 }
 
 /// Notes what is not finite in `where`, which the host has put into `ref`.
-void Flow::given(const artifact::Ref &ref, const Statistics &statistics, const Touched &where) {
+void Flow::given(const artifact::Ref &ref, const Statistics &statistics,
+                 const ActionOperand &where) {
   if (statistics.isFinite())
     return;
   add(where, sources.size());
@@ -73,7 +75,7 @@ void Flow::given(const artifact::Ref &ref, const Statistics &statistics, const T
 }
 
 /// What an operand that is written as a whole held before. Of one with gaps the rest stays.
-void Flow::forget(const Touched &tensor) {
+void Flow::forget(const ActionOperand &tensor) {
   auto found = parts.find({tensor.ref.memory(), tensor.ref.index()});
   if (found == parts.end() || !tensor.footprint.dims.empty())
     return;
@@ -88,7 +90,7 @@ void Flow::forget(const Touched &tensor) {
   found->second = std::move(left);
 }
 
-void Flow::add(const Touched &tensor, size_t source) {
+void Flow::add(const ActionOperand &tensor, size_t source) {
   parts[{tensor.ref.memory(), tensor.ref.index()}].push_back(
       {tensor.at, tensor.at + tensor.footprint.extent(), source});
 }
@@ -106,7 +108,7 @@ void Flow::before(const ActionPlace &place) {
   if (place.entry != number || !actions.begins(place.action))
     return;
   reads.clear();
-  for (const Touched &tensor : actions.touched(place)) {
+  for (const ActionOperand &tensor : actions.operands(place)) {
     Found &found = reads.emplace_back();
     if (!spec::reads(tensor.footprint.mode) || tensor.footprint.workspace)
       continue;
@@ -122,17 +124,17 @@ void Flow::before(const ActionPlace &place) {
 }
 
 /// A copy of what is not finite is of the same sources.
-void Flow::copied(const std::vector<Touched> &touched) {
-  forget(touched[1]);
+void Flow::copied(const std::vector<ActionOperand> &operands) {
+  forget(operands[1]);
   for (size_t source : reads[0].sources)
-    add(touched[1], source);
-  auto input = pinned.find(touched[0].ref.index());
-  if (touched[0].ref.memory() != artifact::Memory::buffer || input == pinned.end())
+    add(operands[1], source);
+  auto input = pinned.find(operands[0].ref.index());
+  if (operands[0].ref.memory() != artifact::Memory::buffer || input == pinned.end())
     return;
-  Touched to = touched[1];
+  ActionOperand to = operands[1];
   to.element = input->second;
   if (to.isReal())
-    given(touched[0].ref, measure(program, to), to);
+    given(operands[0].ref, measure(program, to), to);
 }
 
 /// Whether the infinities that the action has written are constants of its own.
@@ -149,14 +151,14 @@ bool Flow::means(const ActionPlace &place, const Statistics &written) const {
 void Flow::after(const ActionPlace &place) {
   if (place.entry != number || !actions.ends(place.action))
     return;
-  std::vector<Touched> touched = actions.touched(place);
+  std::vector<ActionOperand> operands = actions.operands(place);
   if (actions[place.action].work_as_Copy())
-    return copied(touched);
+    return copied(operands);
   Origin made{place, {}, false, false, {}, {}, {}};
   std::vector<size_t> bad;
   bool meant = true, counts = false;
-  for (size_t i = 0; i < touched.size(); ++i) {
-    const Touched &tensor = touched[i];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const ActionOperand &tensor = operands[i];
     if (!spec::writes(tensor.footprint.mode) || !tensor.isReal())
       continue;
     Statistics written = measure(program, tensor);
@@ -192,7 +194,7 @@ void Flow::after(const ActionPlace &place) {
   if (!made.from.empty())
     made.meant.reset();
   for (size_t i : bad)
-    add(touched[i], sources.size());
+    add(operands[i], sources.size());
   if (counts)
     counted.push_back(sources.size());
   sources.push_back(std::move(made));

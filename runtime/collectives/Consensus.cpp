@@ -1,11 +1,11 @@
-//===- Agree.cpp - What processes agree on --------------------------------===//
+//===- Consensus.cpp - What processes agree on ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Consensus.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include <algorithm>

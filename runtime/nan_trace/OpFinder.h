@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_ORIGIN_OPFINDER_H
-#define WEIR_RUNTIME_ORIGIN_OPFINDER_H
+#ifndef WEIR_RUNTIME_NAN_TRACE_OPFINDER_H
+#define WEIR_RUNTIME_NAN_TRACE_OPFINDER_H
 
 #include "runtime/core/Observer.h"
 #include <optional>

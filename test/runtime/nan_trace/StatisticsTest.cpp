@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/origin/Statistics.h"
+#include "runtime/nan_trace/Statistics.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

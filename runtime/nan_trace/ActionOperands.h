@@ -1,4 +1,4 @@
-//===- Touched.h - The tensors that an action reads and writes ------------===//
+//===- ActionOperands.h - The tensors that an action reads and writes -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,17 +10,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_ORIGIN_TOUCHED_H
-#define WEIR_RUNTIME_ORIGIN_TOUCHED_H
+#ifndef WEIR_RUNTIME_NAN_TRACE_ACTIONOPERANDS_H
+#define WEIR_RUNTIME_NAN_TRACE_ACTIONOPERANDS_H
 
 #include "runtime/core/Program.h"
-#include "runtime/origin/Statistics.h"
+#include "runtime/nan_trace/Statistics.h"
 #include "runtime/spec/Footprint.h"
 
 namespace weir {
 
 /// What one run of an action touches of one operand.
-struct Touched {
+struct ActionOperand {
   artifact::Ref ref; ///< the variable or buffer
   Address at;
   spec::Footprint footprint;
@@ -47,7 +47,7 @@ public:
   bool ends(uint32_t number) const;
 
   /// Of what the action does in that round; nothing of what does no work itself.
-  std::vector<Touched> touched(const ActionPlace &place) const;
+  std::vector<ActionOperand> operands(const ActionPlace &place) const;
 
   /// "action 12 of 48, launch of kernel_3, map, in round 2 of 4".
   std::string describe(const ActionPlace &place) const;
@@ -76,7 +76,7 @@ private:
 };
 
 /// Of the elements as they are in the arena now, which are real numbers.
-Statistics measure(const Program &program, const Touched &tensor);
+Statistics measure(const Program &program, const ActionOperand &tensor);
 /// Of all elements of a type that lie there without gaps.
 Statistics measure(const Program &program, Address at, Element element, uint64_t count);
 

@@ -1,11 +1,11 @@
-//===- HostsTest.cpp - Which process has which ranks ----------------------===//
+//===- RankPlacementTest.cpp - Which process has which ranks --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include <gtest/gtest.h>
 #include <numeric>
 

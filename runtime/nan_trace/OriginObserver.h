@@ -1,4 +1,4 @@
-//===- Witness.h - What one action read and wrote, in words ---------------===//
+//===- OriginObserver.h - What one action read and wrote, in words --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,27 +10,27 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_ORIGIN_WITNESS_H
-#define WEIR_RUNTIME_ORIGIN_WITNESS_H
+#ifndef WEIR_RUNTIME_NAN_TRACE_ORIGINOBSERVER_H
+#define WEIR_RUNTIME_NAN_TRACE_ORIGINOBSERVER_H
 
-#include "runtime/origin/Flow.h"
-#include "runtime/origin/OpFinder.h"
+#include "runtime/nan_trace/Flow.h"
+#include "runtime/nan_trace/OpFinder.h"
 
 namespace weir {
 
 /// A tensor and what was in it.
 struct Seen {
-  Touched tensor;
+  ActionOperand tensor;
   Statistics statistics;
 };
 
-class Witness : public Observer {
+class OriginObserver : public Observer {
 public:
   /// Observes `program` as long as it lives, and looks at what happens at `at`, the first launch of
   /// a kernel with several. `finder` may be null. All outlive it.
-  Witness(Program &program, const Actions &actions, const ActionPlace &at, OpFinder *finder);
-  ~Witness() override;
-  Witness(const Witness &) = delete;
+  OriginObserver(Program &program, const Actions &actions, const ActionPlace &at, OpFinder *finder);
+  ~OriginObserver() override;
+  OriginObserver(const OriginObserver &) = delete;
 
   const std::vector<Seen> &read() const { return reads; }
   const std::vector<Seen> &written() const { return writes; }
@@ -54,8 +54,8 @@ private:
 /// What there is to say of the flow's origin of that number, which was there before the step; the
 /// first line goes on after "the first value that is not finite".
 std::vector<std::string> tellGiven(const Flow &flow, size_t source);
-/// The same of an origin that was made, as the witness has seen it.
-std::vector<std::string> tellMade(const Flow &flow, size_t source, const Witness &witness);
+/// The same of an origin that was made, as the observer has seen it.
+std::vector<std::string> tellMade(const Flow &flow, size_t source, const OriginObserver &observer);
 
 } // namespace weir
 

@@ -1,11 +1,11 @@
-//===- Hosts.cpp - Which process has which ranks -------------------------===//
+//===- RankPlacement.cpp - Which process has which ranks ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Hosts.h"
+#include "runtime/base/RankPlacement.h"
 #include "runtime/base/Text.h"
 
 namespace weir {

@@ -1,4 +1,4 @@
-//===- Masters.h - What parameters are kept in ----------------------------===//
+//===- ParameterDtype.h - What parameters are kept in ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_BASE_MASTERS_H
-#define WEIR_RUNTIME_BASE_MASTERS_H
+#ifndef WEIR_RUNTIME_BASE_PARAMETERDTYPE_H
+#define WEIR_RUNTIME_BASE_PARAMETERDTYPE_H
 
 #include "runtime/base/Element.h"
 #include <optional>
@@ -21,7 +21,7 @@
 namespace weir {
 
 /// What `--param-dtype` names; nothing where it names no type of masters.
-inline std::optional<Element> masterNamed(std::string_view name) {
+inline std::optional<Element> parameterDtypeNamed(std::string_view name) {
   for (Element element : {Element::f32, Element::bf16})
     if (name == nameOf(element))
       return element;
@@ -29,7 +29,7 @@ inline std::optional<Element> masterNamed(std::string_view name) {
 }
 
 /// What may be named, as messages say it.
-inline std::string masterOptions() {
+inline std::string parameterDtypeOptions() {
   return std::string(nameOf(Element::f32)) + " or " + nameOf(Element::bf16);
 }
 

@@ -1,11 +1,11 @@
-//===- Witness.cpp - What one action read and wrote, in words -------------===//
+//===- OriginObserver.cpp - What one action read and wrote, in words ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/origin/Witness.h"
+#include "runtime/nan_trace/OriginObserver.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
@@ -47,22 +47,23 @@ void add(std::vector<std::string> &lines, const Actions &actions, Verb verb,
 
 } // namespace
 
-Witness::Witness(Program &program, const Actions &actions, const ActionPlace &at, OpFinder *finder)
+OriginObserver::OriginObserver(Program &program, const Actions &actions, const ActionPlace &at,
+                               OpFinder *finder)
     : program(program), actions(actions), at(at), finder(finder) {
   program.observe(this);
 }
 
-Witness::~Witness() { program.observe(nullptr); }
+OriginObserver::~OriginObserver() { program.observe(nullptr); }
 
-std::vector<Seen> Witness::look(const ActionPlace &place, bool (*which)(spec::Mode)) const {
+std::vector<Seen> OriginObserver::look(const ActionPlace &place, bool (*which)(spec::Mode)) const {
   std::vector<Seen> seen;
-  for (const Touched &tensor : actions.touched(place))
+  for (const ActionOperand &tensor : actions.operands(place))
     if (which(tensor.footprint.mode) && tensor.isReal())
       seen.push_back({tensor, measure(program, tensor)});
   return seen;
 }
 
-void Witness::before(const ActionPlace &place) {
+void OriginObserver::before(const ActionPlace &place) {
   if (place.entry != at.entry || place.round != at.round || !actions.begins(place.action))
     return;
   running = place.action == at.action;
@@ -73,7 +74,7 @@ void Witness::before(const ActionPlace &place) {
     found = finder->find(place);
 }
 
-void Witness::after(const ActionPlace &place) {
+void OriginObserver::after(const ActionPlace &place) {
   if (!running || place.round != at.round || !actions.ends(place.action))
     return;
   writes = look(place, spec::writes);
@@ -101,11 +102,11 @@ std::vector<std::string> tellGiven(const Flow &flow, size_t source) {
   return lines;
 }
 
-std::vector<std::string> tellMade(const Flow &flow, size_t source, const Witness &witness) {
+std::vector<std::string> tellMade(const Flow &flow, size_t source, const OriginObserver &observer) {
   const Actions &actions = flow.actions;
   const Origin &origin = flow.source(source);
   std::vector<std::string> lines = {concat("is made by ", actions.describe(*origin.place))};
-  if (const std::optional<FoundOp> &op = witness.op()) {
+  if (const std::optional<FoundOp> &op = observer.op()) {
     lines.push_back(concat("  ", op->at.empty() ? "" : op->at + ": ", op->what));
   } else {
     std::vector<std::string> ops = actions.ops(origin.place->action);
@@ -113,19 +114,19 @@ std::vector<std::string> tellMade(const Flow &flow, size_t source, const Witness
       lines.push_back(concat("  it computes ", joinFew(ops, ", ", mostOps)));
   }
   std::vector<Seen> bad;
-  for (const Seen &seen : witness.written())
+  for (const Seen &seen : observer.written())
     if (!seen.statistics.isFinite() || (seen.tensor.counts && seen.statistics.largest > 0))
       bad.push_back(seen);
   // A buffer is called by what it held first.
-  auto writing = [&](const Touched &tensor) {
-    bool over = std::any_of(witness.read().begin(), witness.read().end(), [&](const Seen &read) {
+  auto writing = [&](const ActionOperand &tensor) {
+    bool over = std::any_of(observer.read().begin(), observer.read().end(), [&](const Seen &read) {
       return read.tensor.ref.memory() == tensor.ref.memory() &&
              read.tensor.ref.index() == tensor.ref.index();
     });
     return over ? "writes over" : "writes";
   };
   add(lines, actions, writing, bad);
-  add(lines, actions, [](const Touched &) { return "reads"; }, witness.read());
+  add(lines, actions, [](const ActionOperand &) { return "reads"; }, observer.read());
   if (origin.meant) {
     const Origin &from = flow.source(*origin.meant);
     lines.push_back(

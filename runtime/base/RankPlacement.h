@@ -1,4 +1,4 @@
-//===- Hosts.h - Which process has which ranks ---------------------------===//
+//===- RankPlacement.h - Which process has which ranks --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_BASE_HOSTS_H
-#define WEIR_RUNTIME_BASE_HOSTS_H
+#ifndef WEIR_RUNTIME_BASE_RANKPLACEMENT_H
+#define WEIR_RUNTIME_BASE_RANKPLACEMENT_H
 
 #include "runtime/base/Mesh.h"
 

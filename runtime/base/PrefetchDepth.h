@@ -1,4 +1,4 @@
-//===- Ahead.h - How many batches are read ahead --------------------------===//
+//===- PrefetchDepth.h - How many batches are read ahead ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,15 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_BASE_AHEAD_H
-#define WEIR_RUNTIME_BASE_AHEAD_H
+#ifndef WEIR_RUNTIME_BASE_PREFETCHDEPTH_H
+#define WEIR_RUNTIME_BASE_PREFETCHDEPTH_H
 
 #include <cstddef>
 
 namespace weir {
 
 /// Batches of a step that are in memory besides the one in the arena.
-constexpr size_t batchesAhead = 3;
+constexpr size_t prefetchDepth = 3;
 
 } // namespace weir
 
