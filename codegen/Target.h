@@ -97,7 +97,8 @@ public:
   /// summed last.
   virtual bool multiplies(MatmulOp product, mlir::Type lhs, mlir::Type rhs) const = 0;
 
-  /// Whether factors may be rounded on their way to being multiplied, as factorsOf (Pins.h) allows.
+  /// Whether factors may be rounded on their way to being multiplied, as factorsOf
+  /// (PrecisionOverrides.h) allows.
   virtual bool roundsFactors() const = 0;
 
   /// Whether what is reduced along its first and its last axes, and not along some between, is

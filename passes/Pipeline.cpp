@@ -13,7 +13,7 @@
 #include "codegen/artifact/Writer.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Strategy.h"
 #include "mlir/IR/Verifier.h"

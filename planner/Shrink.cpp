@@ -10,7 +10,7 @@
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/ShardPins.h"
+#include "ir/weir/ShardingConstraints.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
@@ -256,9 +256,10 @@ OwningOpRef<ModuleOp> shrunk(ModuleOp model, const Repeats &repeats, int64_t rou
   for (auto variable : llvm::make_early_inc_range(module->getOps<VariableOp>()))
     if (all.contains(variable.getSymName()))
       variable.erase();
-  if (SmallVector<ShardPin> pins = shardPins(*module); !pins.empty()) {
-    llvm::erase_if(pins, [&](const ShardPin &pin) { return all.contains(pin.parameter); });
-    setShardPins(*module, pins);
+  if (SmallVector<ShardingConstraint> pins = shardingConstraints(*module); !pins.empty()) {
+    llvm::erase_if(pins,
+                   [&](const ShardingConstraint &pin) { return all.contains(pin.parameter); });
+    setShardingConstraints(*module, pins);
   }
   // Layouts are chosen as for all of them.
   std::map<std::string, double> before = timesOfBlocks(model), left = timesOfBlocks(*module);

@@ -7,7 +7,7 @@
 
 #include "verify/Rounding.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "verify/Compare.h"

@@ -9,13 +9,13 @@
 #include "codegen/artifact/Meaning.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
-#include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Keeping.h"
+#include "ir/weir/LayoutReport.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Placements.h"
+#include "ir/weir/PrecisionReport.h"
+#include "ir/weir/SavedActivationsReport.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/Verifier.h"
@@ -168,22 +168,22 @@ void PlanReader::readAttributes() {
 }
 
 void PlanReader::readChoices() {
-  SmallVector<Choice> choices;
+  SmallVector<PrecisionRecord> choices;
   for (const fb::Choice *one : *program.choices())
     choices.push_back({locate(one->location()), text(one->op()).str(), int64_t(one->times()),
                        typeOf(builder.getContext(), fb::elementOf(one->computes())),
                        typeOf(builder.getContext(), fb::elementOf(one->stores())),
                        text(one->why()).str()});
-  setChoices(*module, choices);
+  setPrecisionReport(*module, choices);
 }
 
 void PlanReader::readPlacements() {
-  SmallVector<Placement> placements;
+  SmallVector<LayoutRecord> placements;
   for (const fb::Placement *one : *program.placements())
     placements.push_back({locate(one->location()), text(one->what()).str(), one->variable(),
                           int64_t(one->times()), text(one->layout()).str(),
                           text(one->why()).str()});
-  setPlacements(*module, placements);
+  setLayoutReport(*module, placements);
 }
 
 void PlanReader::readModelFlops(const fb::Entry &entry) {
@@ -197,7 +197,7 @@ void PlanReader::readModelFlops(const fb::Entry &entry) {
 }
 
 void PlanReader::readKeeping() {
-  Keeping keeping;
+  SavedActivationsReport keeping;
   keeping.seconds = program.keeping()->seconds();
   keeping.scratch = int64_t(program.keeping()->scratch());
   keeping.least = int64_t(program.keeping()->least());
@@ -205,7 +205,7 @@ void PlanReader::readKeeping() {
     keeping.tensors.push_back({locate(one->location()), text(one->what()).str(),
                                int64_t(one->bytes()), int64_t(one->times()), one->seconds(),
                                Fate(one->fate()), text(one->why()).str()});
-  setKeeping(*module, keeping);
+  setSavedActivationsReport(*module, keeping);
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {

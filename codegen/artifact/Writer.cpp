@@ -9,15 +9,15 @@
 #include "codegen/artifact/Meaning.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
-#include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Keeping.h"
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/LayoutReport.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
-#include "ir/weir/Placements.h"
+#include "ir/weir/PrecisionOverrides.h"
+#include "ir/weir/PrecisionReport.h"
+#include "ir/weir/SavedActivationsReport.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -220,7 +220,7 @@ private:
   }
 
   void writeChoices() {
-    for (const Choice &choice : choicesOf(module)) {
+    for (const PrecisionRecord &choice : precisionReportOf(module)) {
       auto made = std::make_unique<fb::ChoiceT>();
       made->op = choice.op;
       made->times = choice.times;
@@ -233,7 +233,7 @@ private:
   }
 
   void writePlacements() {
-    for (const Placement &placement : placementsOf(module)) {
+    for (const LayoutRecord &placement : layoutReportOf(module)) {
       auto made = std::make_unique<fb::PlacementT>();
       made->what = placement.what;
       made->variable = placement.isVariable;
@@ -246,14 +246,14 @@ private:
   }
 
   void writeKeeping() {
-    std::optional<Keeping> keeping = keepingOf(module);
+    std::optional<SavedActivationsReport> keeping = savedActivationsReportOf(module);
     if (!keeping)
       return;
     program.keeping = std::make_unique<fb::KeepingT>();
     program.keeping->seconds = keeping->seconds;
     program.keeping->scratch = keeping->scratch;
     program.keeping->least = keeping->least;
-    for (const Kept &kept : keeping->tensors) {
+    for (const SavedTensor &kept : keeping->tensors) {
       auto made = std::make_unique<fb::KeptT>();
       made->what = kept.what;
       made->bytes = kept.bytes;

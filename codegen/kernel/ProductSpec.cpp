@@ -12,7 +12,7 @@
 #include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 
 using namespace mlir;
 

@@ -24,7 +24,7 @@
 #include "frontend/elaborate/Value.h"
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -10,7 +10,7 @@
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Recompute.h"
-#include "ir/weir/ShardPins.h"
+#include "ir/weir/ShardingConstraints.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -135,7 +135,7 @@ void Elaborator::pinOps() {
       if (isNew)
         place->second = pinOf(name, kind);
       if (const Pin *pin = place->second)
-        weir::pin(op, pin->precision, fileLocation(pin->entry->range));
+        weir::overridePrecision(op, pin->precision, fileLocation(pin->entry->range));
     });
   }
   std::set<std::pair<std::string, std::string>> ops;
@@ -252,7 +252,7 @@ void Elaborator::readShard(const ast::ShardEntry &entry) {
 }
 
 void Elaborator::pinShards() {
-  std::vector<ShardPin> pins;
+  std::vector<ShardingConstraint> pins;
   for (const Shard &shard : shards) {
     bool any = false;
     for (const auto &variable : variables) {
@@ -274,7 +274,7 @@ void Elaborator::pinShards() {
       reportUnmatched(*shard.entry);
   }
   if (!diagnostics.hasErrors())
-    setShardPins(*module, pins);
+    setShardingConstraints(*module, pins);
 }
 
 void Elaborator::reportUnmatched(const ast::ShardEntry &entry) {

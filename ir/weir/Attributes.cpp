@@ -98,7 +98,7 @@ template <Kind... kinds> bool isRecords(Attribute attribute) {
   auto array = dyn_cast<ArrayAttr>(attribute);
   return array && llvm::all_of(array, [](Attribute one) { return isAs(one, {kinds...}); });
 }
-/// [seconds, scratch, least, tensors] (Keeping.h)
+/// [seconds, scratch, least, tensors] (SavedActivationsReport.h)
 bool isKeeping(Attribute attribute) {
   return isAs(attribute,
               {isFloat, isInteger, isInteger,

@@ -26,9 +26,10 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
 /// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
 /// what its parameters are kept in (runtime/base/ParameterDtype.h), and why each op computes and
-/// stores what it does (Choices.h); where the model says so, the blocks that are computed again
-/// (Recompute.h), and the parameters that are sharded so (ShardPins.h); how variables and values
-/// are sharded, and why (Placements.h); and what a step keeps (Keeping.h).
+/// stores what it does (PrecisionReport.h); where the model says so, the blocks that are computed
+/// again (Recompute.h), and the parameters that are sharded so (ShardingConstraints.h); how
+/// variables and values are sharded, and why (LayoutReport.h); and what a step keeps
+/// (SavedActivationsReport.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -60,9 +61,10 @@ inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName =
 /// has made, if it is asked to say so: the sharding of each result, a unit where it is not known.
 inline constexpr llvm::StringLiteral ringShardingAttrName = "weir.ring_sharding",
                                      resultShardingsAttrName = "weir.result_shardings";
-/// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
+/// Of an op: its own precision, whatever the module's, and where the model says so
+/// (PrecisionOverrides.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
-/// Of an op that multiplies: what a device may round its factors to (Pins.h).
+/// Of an op that multiplies: what a device may round its factors to (PrecisionOverrides.h).
 inline constexpr llvm::StringLiteral factorsAttrName = "weir.factors";
 /// Of a weir.cast that rounds a sum over the rows of a batch: ranks of dp, ep and cp round what
 /// each has of it, and add that up.

@@ -21,17 +21,18 @@
 //   weir.tied                 where rows of a batch are tied: from an entry's name to where and why
 //   weir.loss_scale           where gradients are scaled: how, a string
 //   weir.master               the element type that parameters are stored in, unless it is f32
-//   weir.precision, weir.choices    behind the precision pass, unless all is f32 (Choices.h)
+//   weir.precision, weir.choices    behind mixed precision, unless all is f32 (PrecisionReport.h)
 //   weir.model_flops          behind simplification (Contracting.h)
 //   weir.mesh, weir.hosts, weir.rank    of a program for several ranks (Names.h)
-//   weir.shards               parameters that the model shards itself (ShardPins.h)
+//   weir.shards               parameters that the model shards itself (ShardingConstraints.h)
 //   weir.stands_for           of a module with few of a deep model's layers (Names.h)
 //   weir.recompute            up to rematerialization (Recompute.h)
-//   weir.keeping              behind rematerialization (Keeping.h)
+//   weir.keeping              behind rematerialization (SavedActivationsReport.h)
 //
-// An op may have weir.pin and weir.pinned_at (Pins.h). An entry's arguments are inputs: weir.input
-// (name), weir.limit (i64), weir.limit_config (string). Its results are outputs: weir.output
-// (name), weir.part ("scalar", "sum", "count", "tensor"), weir.term (i64), weir.weight (f64).
+// An op may have weir.pin and weir.pinned_at (PrecisionOverrides.h). An entry's arguments are
+// inputs: weir.input (name), weir.limit (i64), weir.limit_config (string). Its results are outputs:
+// weir.output (name), weir.part ("scalar", "sum", "count", "tensor"), weir.term (i64), weir.weight
+// (f64).
 //
 // The run's scalars are the i32 variables @"run/seed", @"run/step" and @"run/total_steps" (@step is
 // a function; the artifact names them without the prefix), and with a dynamic loss scale

@@ -22,7 +22,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Phase.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -101,7 +101,7 @@ struct NameGradients : mlir::OpBuilder::Listener {
       inserted->push_back(op);
     setPhase(op, StepPhase::backward);
     if (differentiated) {
-      copyPin(differentiated, op);
+      copyPrecisionOverride(differentiated, op);
       if (mlir::Attribute stage = differentiated->getAttr(stageAttrName))
         op->setAttr(stageAttrName, stage);
     }

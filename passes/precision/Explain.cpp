@@ -8,7 +8,7 @@
 #include "passes/precision/Explain.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -43,22 +43,22 @@ public:
       : module(entry->getParentOfType<ModuleOp>()), decisions(decisions) {}
 
   /// The choice for one op; nothing where there is none to speak of.
-  std::optional<Choice> choiceOf(Operation *op) {
+  std::optional<PrecisionRecord> choiceOf(Operation *op) {
     if (op->getNumResults() == 0 || !isa<FloatType>(elementOf(op->getResult(0))) ||
         decisions.scaled.work.contains(op))
       return std::nullopt;
-    Choice choice{op->getLoc(),
-                  op->getName().stripDialect().str(),
-                  1,
-                  Float32Type::get(op->getContext()),
-                  storedAs(op->getResult(0)),
-                  ""};
+    PrecisionRecord choice{op->getLoc(),
+                           op->getName().stripDialect().str(),
+                           1,
+                           Float32Type::get(op->getContext()),
+                           storedAs(op->getResult(0)),
+                           ""};
     choice.why = reasonOf(op, choice);
     return choice.why.empty() ? std::nullopt : std::optional(std::move(choice));
   }
 
 private:
-  std::string reasonOf(Operation *op, Choice &choice) {
+  std::string reasonOf(Operation *op, PrecisionRecord &choice) {
     if (auto read = dyn_cast<ReadOp>(op))
       return reasonOfVariable(read, choice);
     if (auto cast = dyn_cast<CastOp>(op))
@@ -78,7 +78,7 @@ private:
   }
 
   /// Of what a program's precision is about.
-  std::string reasonOfWork(Operation *op, const CastRule &rule, Choice &choice) {
+  std::string reasonOfWork(Operation *op, const CastRule &rule, PrecisionRecord &choice) {
     std::string stored = decisions.exact.contains(op) ? "; a gradient leaves it in f32" : "";
     Type factors;
     for (auto [operand, may] : llvm::zip_equal(op->getOperands(), rule.operands))
@@ -99,7 +99,7 @@ private:
 
   /// Of one whose factors were rounded under a scale: it computes in the type with the fewer
   /// digits.
-  std::string reasonOfScaled(Operation *op, Choice &choice) {
+  std::string reasonOfScaled(Operation *op, PrecisionRecord &choice) {
     SmallVector<ScaledType> types;
     for (Value operand : op->getOperands())
       if (ScaledType type = decisions.scaled.factors.lookup(operand);
@@ -127,13 +127,13 @@ private:
   }
 
   std::string pinText(Operation *op) {
-    if (!pinOf(op))
+    if (!precisionOverrideOf(op))
       return "";
-    FileLineColLoc line = modelLine(pinnedAt(op));
+    FileLineColLoc line = modelLine(overriddenAt(op));
     return line ? "; pinned by line " + std::to_string(line.getLine()) : "; pinned";
   }
 
-  std::string reasonOfCast(CastOp cast, Choice &choice) {
+  std::string reasonOfCast(CastOp cast, PrecisionRecord &choice) {
     Type to = elementOf(cast.getResult());
     if (!isLow(to))
       return ""; // what was rounded, or an integer
@@ -151,7 +151,7 @@ private:
            (variable ? castOnceAStep.str() : "");
   }
 
-  std::string reasonOfVariable(ReadOp read, Choice &choice) {
+  std::string reasonOfVariable(ReadOp read, PrecisionRecord &choice) {
     auto variable =
         SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, read.getVariableAttr());
     if (!variable || variable.getRole() == Role::run)
@@ -168,19 +168,19 @@ private:
 
 } // namespace
 
-SmallVector<Choice> explain(func::FuncOp entry, const Decisions &decisions) {
+SmallVector<PrecisionRecord> explain(func::FuncOp entry, const Decisions &decisions) {
   Explainer explainer(entry, decisions);
   // By file, line, and the order of the program.
   using Line = std::pair<StringRef, unsigned>;
-  std::map<Line, SmallVector<Choice>> lines;
+  std::map<Line, SmallVector<PrecisionRecord>> lines;
   entry.walk([&](Operation *op) {
-    std::optional<Choice> choice = explainer.choiceOf(op);
+    std::optional<PrecisionRecord> choice = explainer.choiceOf(op);
     if (!choice)
       return;
     FileLineColLoc place = modelLine(choice->at);
-    SmallVector<Choice> &line =
+    SmallVector<PrecisionRecord> &line =
         lines[place ? Line(place.getFilename().getValue(), place.getLine()) : Line()];
-    auto same = llvm::find_if(line, [&](const Choice &other) {
+    auto same = llvm::find_if(line, [&](const PrecisionRecord &other) {
       return other.op == choice->op && other.computes == choice->computes &&
              other.stores == choice->stores && other.why == choice->why;
     });
@@ -191,7 +191,7 @@ SmallVector<Choice> explain(func::FuncOp entry, const Decisions &decisions) {
     choice->at = place ? Location(place) : Location(UnknownLoc::get(op->getContext()));
     line.push_back(std::move(*choice));
   });
-  SmallVector<Choice> all;
+  SmallVector<PrecisionRecord> all;
   for (auto &[line, choices] : lines)
     llvm::append_range(all, choices);
   return all;

@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_PRECISION_EXPLAIN_H
 #define WEIR_PASSES_PRECISION_EXPLAIN_H
 
-#include "ir/weir/Choices.h"
+#include "ir/weir/PrecisionReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/precision/Scaler.h"
 #include "llvm/ADT/DenseSet.h"
@@ -26,7 +26,7 @@ struct Decisions {
 /// What each op of the entry computes in, what its result is stored as, and why, by the decisions
 /// and its row of Castable: equal ones of a line together, in the order of the model's lines. Pins
 /// are still there. What only moves elements, and what is no float, is left out.
-llvm::SmallVector<Choice> explain(mlir::func::FuncOp entry, const Decisions &decisions);
+llvm::SmallVector<PrecisionRecord> explain(mlir::func::FuncOp entry, const Decisions &decisions);
 
 } // namespace weir
 

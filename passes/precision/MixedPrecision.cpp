@@ -22,7 +22,7 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/WeirDialect.h"
@@ -121,29 +121,29 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
   void runOnOperation() override {
     precision = *strategyOf(getOperation()).precision;
     bool any = false;
-    SmallVector<Choice> choices;
+    SmallVector<PrecisionRecord> choices;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
       Decisions decisions;
       any |= roundEntry(entry, decisions);
       if (entry.getSymName() == "step")
         choices = explain(entry, decisions);
       entry.walk([&](Operation *op) {
-        any |= pinOf(op).has_value();
-        unpin(op);
+        any |= precisionOverrideOf(op).has_value();
+        clearPrecisionOverride(op);
       });
     }
     // Where all is f32 there is nothing to say.
-    if (llvm::any_of(choices, [&](const Choice &one) {
+    if (llvm::any_of(choices, [&](const PrecisionRecord &one) {
           return any || isLow(one.computes) || isLow(one.stores);
         }))
-      setChoices(getOperation(), choices);
+      setPrecisionReport(getOperation(), choices);
     else if (!any)
       markAllAnalysesPreserved();
   }
 
 private:
   /// What the op multiplies, or reads as a composite, is rounded to.
-  Precision precisionOf(Operation *op) const { return pinOf(op).value_or(precision); }
+  Precision precisionOf(Operation *op) const { return precisionOverrideOf(op).value_or(precision); }
 
   bool isRounded(Operation *op) const {
     return takesPrecision(op) && precisionOf(op) != Precision::f32;

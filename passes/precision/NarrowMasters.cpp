@@ -21,10 +21,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/PrecisionReport.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -176,20 +176,20 @@ private:
   /// What mixed precision has said of the variables is no longer so: they are narrow, and a cast to
   /// what they are is the inverse of the one that widens them.
   void explain(ModuleOp module) {
-    SmallVector<Choice> choices = choicesOf(module);
+    SmallVector<PrecisionRecord> choices = precisionReportOf(module);
     if (choices.empty())
       return;
-    llvm::erase_if(choices, [&](const Choice &one) {
+    llvm::erase_if(choices, [&](const PrecisionRecord &one) {
       return one.stores == low && StringRef(one.why).ends_with(castOnceAStep) &&
              folded.contains(lineOf(one.at));
     });
-    for (Choice &one : choices)
+    for (PrecisionRecord &one : choices)
       if (auto role = symbolizeRole(one.op);
           role && isKept(*role) && masters.contains(lineOf(one.at))) {
         one.stores = low;
         one.why = "a master in bf16, rounded at random";
       }
-    setChoices(module, choices);
+    setPrecisionReport(module, choices);
   }
 
   Type low;

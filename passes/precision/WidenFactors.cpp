@@ -13,7 +13,7 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Phase.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"

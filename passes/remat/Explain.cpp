@@ -63,7 +63,7 @@ public:
         rewritten(rewrite(entry.step, boundaryOf(entry.step), released)),
         before(step, boundaryOf(step)), now(rewritten.step, rewritten.boundary) {}
 
-  Keeping run();
+  SavedActivationsReport run();
 
 private:
   double secondsOf(int tensor) const;
@@ -77,7 +77,7 @@ private:
   const Step &step; ///< tensors have the same numbers in both
   const Rewritten rewritten;
   const KeptTensors before, now;
-  Keeping result;
+  SavedActivationsReport result;
 };
 
 /// The time of all that must be done for a tensor, where everything else is there that is kept.
@@ -149,9 +149,9 @@ void Explainer::add(int tensor, double seconds, Fate fate, std::string why) {
   Location at = resultLocation(value);
   if (FileLineColLoc line = modelLine(at))
     at = line;
-  Kept kept{
+  SavedTensor kept{
       at, resultLabel(value).str(), step.tensors[tensor].bytes, 1, seconds, fate, std::move(why)};
-  for (Kept &other : result.tensors) {
+  for (SavedTensor &other : result.tensors) {
     kept.times = other.times;
     if (kept == other) {
       ++other.times;
@@ -162,7 +162,7 @@ void Explainer::add(int tensor, double seconds, Fate fate, std::string why) {
   result.tensors.push_back(std::move(kept));
 }
 
-Keeping Explainer::run() {
+SavedActivationsReport Explainer::run() {
   for (const Action &action : step.actions)
     result.seconds += action.cost;
   result.scratch = measure(step).bytes;
@@ -181,7 +181,7 @@ Keeping Explainer::run() {
     addRepeated(action);
   for (int tensor : rewritten.away)
     addAway(tensor);
-  llvm::stable_sort(result.tensors, [](const Kept &a, const Kept &b) {
+  llvm::stable_sort(result.tensors, [](const SavedTensor &a, const SavedTensor &b) {
     return a.bytes * a.times > b.bytes * b.times;
   });
   return std::move(result);
@@ -189,7 +189,7 @@ Keeping Explainer::run() {
 
 } // namespace
 
-Keeping explain(const EntryStep &entry, const Released &released) {
+SavedActivationsReport explain(const EntryStep &entry, const Released &released) {
   return Explainer(entry, released).run();
 }
 

@@ -8,14 +8,14 @@
 #ifndef WEIR_PASSES_REMAT_EXPLAIN_H
 #define WEIR_PASSES_REMAT_EXPLAIN_H
 
-#include "ir/weir/Keeping.h"
+#include "ir/weir/SavedActivationsReport.h"
 #include "passes/remat/ReadStep.h"
 
 namespace weir::remat {
 
 /// What a marked entry (MarkRecomputed.h) keeps for its gradients and for what is computed again,
 /// and what becomes of the rest: tensors that are alike together, the largest first.
-Keeping explain(const EntryStep &entry, const Released &released);
+SavedActivationsReport explain(const EntryStep &entry, const Released &released);
 
 } // namespace weir::remat
 

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/OpPlaces.h"
+#include "ir/weir/OpOrder.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
@@ -93,7 +93,7 @@ private:
   void moveAliasesBehind(Operation *op);
 
   Block &block;
-  OpPlaces places;
+  OpOrder places;
   const SmallVector<MicrobatchesOp> sections;
   std::vector<Operation *> order; ///< that there was
   std::vector<KernelOp> kernels;

@@ -233,7 +233,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(fit(entry, taken, next)))
         return signalPassFailure();
       if (entry.function.getSymName() == "step" && isExplained())
-        setKeeping(getOperation(), remat::explain(entry.step, entry.choice.released));
+        setSavedActivationsReport(getOperation(),
+                                  remat::explain(entry.step, entry.choice.released));
       Releaser(entry.step, entry.choice.released).run();
     }
   }

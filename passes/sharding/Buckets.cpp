@@ -9,7 +9,7 @@
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/OpPlaces.h"
+#include "ir/weir/OpOrder.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Stages.h"
@@ -35,7 +35,7 @@ bool isPlace(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
 /// What a value takes that stands behind `where` in its block, in order; nothing where not all of
 /// that can be done there.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
-                                                       const OpPlaces &places) {
+                                                       const OpOrder &places) {
   llvm::SetVector<Operation *> ops;
   size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
@@ -180,7 +180,7 @@ private:
   const int64_t members;
 };
 
-void replace(const Later &one, Value made, OpPlaces &places) {
+void replace(const Later &one, Value made, OpOrder &places) {
   if (Attribute lies = one.place->getAttr(resultShardingsAttrName);
       lies && !made.getDefiningOp<UnpackOp>()) // which says it of all its parts
     made.getDefiningOp()->setAttr(resultShardingsAttrName, lies);
@@ -189,7 +189,7 @@ void replace(const Later &one, Value made, OpPlaces &places) {
 }
 
 /// With the first, those that can be moved where it is, as they are ready.
-SmallVector<Later> bucketOf(ArrayRef<Later> all, OpPlaces &places) {
+SmallVector<Later> bucketOf(ArrayRef<Later> all, OpOrder &places) {
   const Later first = all.front();
   SmallVector<Later> some = {first};
   if (!isSmall(first))
@@ -232,10 +232,10 @@ void Buckets::make(OpBuilder &builder, Mover &mover) {
     if (const Mesh *mesh = meshOf(one.place->getParentOfType<ModuleOp>());
         mesh && mesh->find(stageAxis) >= 0)
       one.stage = stageOf(one.value());
-  llvm::MapVector<Block *, OpPlaces> blocks;
+  llvm::MapVector<Block *, OpOrder> blocks;
   while (!all.empty()) {
     Operation *place = all.front().place;
-    OpPlaces &places = blocks.try_emplace(place->getBlock(), *place->getBlock()).first->second;
+    OpOrder &places = blocks.try_emplace(place->getBlock(), *place->getBlock()).first->second;
     SmallVector<Later> some = bucketOf(all, places);
     llvm::erase_if(all, [&](const Later &one) {
       return llvm::any_of(some, [&](const Later &taken) { return taken.place == one.place; });

@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/LayoutReport.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Placements.h"
-#include "ir/weir/ShardPins.h"
 #include "ir/weir/Sharding.h"
+#include "ir/weir/ShardingConstraints.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
@@ -110,8 +110,8 @@ public:
 
   /// Chooses how variables lie over tp, from how they are used, but for those of which
   /// the model says it.
-  LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, const MeshRates &rates,
-                             VariableLayouts &variables) {
+  LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardingConstraint> pins,
+                             const MeshRates &rates, VariableLayouts &variables) {
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
       if (mesh.axes[axis].name == tensorAxis) {
         if (failed(cutPinned(axis, pins)))
@@ -159,7 +159,7 @@ public:
   }
 
   /// Appends how what the lines of the model make lies, in the forward computation.
-  void place(SmallVectorImpl<Placement> &placements) {
+  void place(SmallVectorImpl<LayoutRecord> &placements) {
     llvm::DenseSet<Operation *> forward = forwardOps(function);
     struct Values {
       size_t number;
@@ -178,7 +178,7 @@ public:
                                               Values{placements.size(), {}});
       if (isNew)
         placements.push_back({line, "", false, 0, layout, propagation.whyOf(op)});
-      Placement &placement = placements[found->second.number];
+      LayoutRecord &placement = placements[found->second.number];
       ++placement.times;
       if (StringRef name = op->getName().stripDialect(); found->second.ops.insert(name))
         placement.what += (placement.what.empty() ? "" : ", ") + name.str();
@@ -235,9 +235,9 @@ private:
            " places; expected one for each rank at least";
   }
 
-  LogicalResult cutPinned(unsigned axis, ArrayRef<ShardPin> pins) {
+  LogicalResult cutPinned(unsigned axis, ArrayRef<ShardingConstraint> pins) {
     const Mesh::Axis &of = mesh.axes[axis];
-    for (const ShardPin &pin : pins) {
+    for (const ShardingConstraint &pin : pins) {
       if (pin.axis != of.name)
         continue;
       auto result = function.walk([&](ReadOp read) {
@@ -340,7 +340,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       return;
     const MeshRates rates = strategy.usedRates();
     getOperation()->setAttr(meshAttrName, MeshAttr::get(&getContext(), all));
-    const SmallVector<ShardPin> pins = shardPins(getOperation());
+    const SmallVector<ShardingConstraint> pins = shardingConstraints(getOperation());
     VariableLayouts variables;
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -351,7 +351,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
           failed(entries.back().cutVariables(*strategy.sequenceParallel, pins, rates, variables)))
         return signalPassFailure();
     }
-    SmallVector<Placement> placements;
+    SmallVector<LayoutRecord> placements;
     for (auto variable : getOperation().getOps<VariableOp>()) {
       Lying lying{Layout::whole(cast<RankedTensorType>(variable.getType()).getShape()), ""};
       if (auto found = variables.find(variable.getSymName()); found != variables.end())
@@ -377,7 +377,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       if (entry.name() == "step")
         entry.place(placements);
     }
-    setPlacements(getOperation(), placements);
+    setLayoutReport(getOperation(), placements);
   }
 };
 

@@ -7,7 +7,7 @@
 
 #include "tools/weir/PrecisionOptions.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/Update.h"
 #include "runtime/base/Text.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,7 +29,7 @@ std::set<Precision> precisionsOf(ModuleOp program, Precision precision) {
   for (auto entry : program.getOps<func::FuncOp>())
     for (Operation *op : opsBesideUpdate(entry))
       if (takesPrecision(op))
-        all.insert(pinOf(op).value_or(precision));
+        all.insert(precisionOverrideOf(op).value_or(precision));
   return all;
 }
 

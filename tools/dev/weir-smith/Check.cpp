@@ -10,7 +10,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/IR/Verifier.h"

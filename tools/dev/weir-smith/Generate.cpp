@@ -7,7 +7,7 @@
 
 #include "tools/dev/weir-smith/Generate.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/attention/Attention.h"
@@ -239,7 +239,7 @@ void choosePrecision(Program &program) {
     setPrecision(module, precision);
   module.walk([&](Operation *op) {
     if (takesPrecision(op) && program.random.chance(0.2))
-      pin(op, one(), op->getLoc());
+      overridePrecision(op, one(), op->getLoc());
   });
 }
 

@@ -1,12 +1,12 @@
-//===- OpPlaces.h - Where ops stand while many of them move ----------------===//
+//===- OpOrder.h - Where ops stand while many of them move ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_OPPLACES_H
-#define WEIR_IR_WEIR_OPPLACES_H
+#ifndef WEIR_IR_WEIR_OPORDER_H
+#define WEIR_IR_WEIR_OPORDER_H
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -16,9 +16,9 @@ namespace weir {
 
 /// The order of a block's ops, some of which are moved: behind each move MLIR numbers all of them
 /// anew.
-class OpPlaces {
+class OpOrder {
 public:
-  explicit OpPlaces(mlir::Block &block) : block(block) { number(); }
+  explicit OpOrder(mlir::Block &block) : block(block) { number(); }
 
   /// What was made since is before all that was there.
   bool isBefore(mlir::Operation *one, mlir::Operation *other) const {

@@ -1,11 +1,11 @@
-//===- Placements.cpp - How tensors lie on a mesh, and who decided --------===//
+//===- LayoutReport.cpp - How tensors lie on a mesh, and who decided ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Placements.h"
+#include "ir/weir/LayoutReport.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
 
@@ -13,12 +13,12 @@ using namespace mlir;
 
 namespace weir {
 
-void setPlacements(ModuleOp module, ArrayRef<Placement> placements) {
+void setLayoutReport(ModuleOp module, ArrayRef<LayoutRecord> placements) {
   if (placements.empty())
     return;
   Builder builder(module.getContext());
   SmallVector<Attribute> all;
-  for (const Placement &one : placements)
+  for (const LayoutRecord &one : placements)
     all.push_back(builder.getArrayAttr(
         {LocationAttr(one.at), builder.getStringAttr(one.what), builder.getBoolAttr(one.isVariable),
          builder.getI64IntegerAttr(one.times), builder.getStringAttr(one.layout),
@@ -26,8 +26,8 @@ void setPlacements(ModuleOp module, ArrayRef<Placement> placements) {
   module->setAttr(placementsAttrName, builder.getArrayAttr(all));
 }
 
-SmallVector<Placement> placementsOf(ModuleOp module) {
-  SmallVector<Placement> placements;
+SmallVector<LayoutRecord> layoutReportOf(ModuleOp module) {
+  SmallVector<LayoutRecord> placements;
   auto all = module->getAttrOfType<ArrayAttr>(placementsAttrName);
   for (Attribute one : all ? all.getValue() : ArrayRef<Attribute>()) {
     ArrayRef<Attribute> fields = cast<ArrayAttr>(one).getValue();

@@ -1,11 +1,11 @@
-//===- ShardPins.cpp - Cuts of parameters that the model asks for ----------===//
+//===- ShardingConstraints.cpp - Cuts of parameters the model asks for ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/ShardPins.h"
+#include "ir/weir/ShardingConstraints.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
 
@@ -13,10 +13,10 @@ using namespace mlir;
 
 namespace weir {
 
-void setShardPins(ModuleOp module, ArrayRef<ShardPin> pins) {
+void setShardingConstraints(ModuleOp module, ArrayRef<ShardingConstraint> pins) {
   Builder builder(module.getContext());
   SmallVector<Attribute> all;
-  for (const ShardPin &pin : pins)
+  for (const ShardingConstraint &pin : pins)
     all.push_back(
         builder.getArrayAttr({builder.getStringAttr(pin.parameter), builder.getStringAttr(pin.axis),
                               builder.getI64IntegerAttr(pin.dimension), LocationAttr(pin.at)}));
@@ -26,8 +26,8 @@ void setShardPins(ModuleOp module, ArrayRef<ShardPin> pins) {
     module->setAttr(shardsAttrName, builder.getArrayAttr(all));
 }
 
-SmallVector<ShardPin> shardPins(ModuleOp module) {
-  SmallVector<ShardPin> pins;
+SmallVector<ShardingConstraint> shardingConstraints(ModuleOp module) {
+  SmallVector<ShardingConstraint> pins;
   auto all = module->getAttrOfType<ArrayAttr>(shardsAttrName);
   for (Attribute one : all ? all.getValue() : ArrayRef<Attribute>()) {
     auto fields = cast<ArrayAttr>(one);

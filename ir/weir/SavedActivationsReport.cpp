@@ -1,11 +1,11 @@
-//===- Keeping.cpp - What a step keeps, and what that costs -------------===//
+//===- SavedActivationsReport.cpp - What a step keeps, and its price ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Keeping.h"
+#include "ir/weir/SavedActivationsReport.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
 
@@ -17,10 +17,10 @@ static constexpr StringRef fates[] = {"kept", "again", "away"};
 
 StringRef nameOf(Fate fate) { return fates[size_t(fate)]; }
 
-void setKeeping(ModuleOp module, const Keeping &keeping) {
+void setSavedActivationsReport(ModuleOp module, const SavedActivationsReport &keeping) {
   Builder builder(module.getContext());
   SmallVector<Attribute> tensors;
-  for (const Kept &one : keeping.tensors)
+  for (const SavedTensor &one : keeping.tensors)
     tensors.push_back(builder.getArrayAttr(
         {LocationAttr(one.at), builder.getStringAttr(one.what),
          builder.getI64IntegerAttr(one.bytes), builder.getI64IntegerAttr(one.times),
@@ -32,11 +32,11 @@ void setKeeping(ModuleOp module, const Keeping &keeping) {
                                                          builder.getArrayAttr(tensors)}));
 }
 
-std::optional<Keeping> keepingOf(ModuleOp module) {
+std::optional<SavedActivationsReport> savedActivationsReportOf(ModuleOp module) {
   auto all = module->getAttrOfType<ArrayAttr>(keepingAttrName);
   if (!all)
     return std::nullopt;
-  Keeping keeping;
+  SavedActivationsReport keeping;
   keeping.seconds = cast<FloatAttr>(all[0]).getValueAsDouble();
   keeping.scratch = cast<IntegerAttr>(all[1]).getInt();
   keeping.least = cast<IntegerAttr>(all[2]).getInt();

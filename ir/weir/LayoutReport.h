@@ -1,12 +1,12 @@
-//===- Placements.h - How tensors lie on a mesh, and who decided --------===//
+//===- LayoutReport.h - How tensors lie on a mesh, and who decided --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_PLACEMENTS_H
-#define WEIR_IR_WEIR_PLACEMENTS_H
+#ifndef WEIR_IR_WEIR_LAYOUTREPORT_H
+#define WEIR_IR_WEIR_LAYOUTREPORT_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
@@ -15,7 +15,7 @@ namespace weir {
 
 /// Of a variable, or of values that a line of the model makes in the forward computation of a step
 /// and that lie alike.
-struct Placement {
+struct LayoutRecord {
   mlir::Location at;
   std::string what;   ///< the variable's name, or the ops: "matmul, add"
   bool isVariable;    ///< of values otherwise
@@ -26,10 +26,10 @@ struct Placement {
 
 /// The module attribute weir.placements: an array of [location, what, is variable, times, layout,
 /// why]. None: there is no attribute.
-void setPlacements(mlir::ModuleOp module, llvm::ArrayRef<Placement> placements);
+void setLayoutReport(mlir::ModuleOp module, llvm::ArrayRef<LayoutRecord> placements);
 
 /// Empty where the module says nothing of it: it is for one device.
-llvm::SmallVector<Placement> placementsOf(mlir::ModuleOp module);
+llvm::SmallVector<LayoutRecord> layoutReportOf(mlir::ModuleOp module);
 
 } // namespace weir
 

@@ -1,4 +1,4 @@
-//===- Pins.h - The precision of a program, and of some of its ops --------===//
+//===- PrecisionOverrides.h - The precision of a program, and of ops ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_PINS_H
-#define WEIR_IR_WEIR_PINS_H
+#ifndef WEIR_IR_WEIR_PRECISIONOVERRIDES_H
+#define WEIR_IR_WEIR_PRECISIONOVERRIDES_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/Precision.h"
@@ -30,17 +30,17 @@ void setPrecision(mlir::ModuleOp module, Precision precision);
 bool takesPrecision(mlir::Operation *op);
 
 /// A pinned op's precision; nothing where it has the program's.
-std::optional<Precision> pinOf(mlir::Operation *op);
+std::optional<Precision> precisionOverrideOf(mlir::Operation *op);
 
 /// Where the model pins it; unknown where it does not.
-mlir::Location pinnedAt(mlir::Operation *op);
+mlir::Location overriddenAt(mlir::Operation *op);
 
-void pin(mlir::Operation *op, Precision precision, mlir::Location at);
+void overridePrecision(mlir::Operation *op, Precision precision, mlir::Location at);
 
 /// Gives an op that takes a precision the pin of what it is made for, if that has one.
-void copyPin(mlir::Operation *from, mlir::Operation *to);
+void copyPrecisionOverride(mlir::Operation *from, mlir::Operation *to);
 
-void unpin(mlir::Operation *op);
+void clearPrecisionOverride(mlir::Operation *op);
 
 /// What a device may round the factors of an op's products to on their way, those that it computes
 /// itself among them: tf32 where they are f32, or the type that the op's operands are of. Nothing:

@@ -1,4 +1,4 @@
-//===- ShardPins.h - Cuts of parameters that the model asks for ------------===//
+//===- ShardingConstraints.h - Cuts of parameters the model asks for ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,15 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_SHARDPINS_H
-#define WEIR_IR_WEIR_SHARDPINS_H
+#ifndef WEIR_IR_WEIR_SHARDINGCONSTRAINTS_H
+#define WEIR_IR_WEIR_SHARDINGCONSTRAINTS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace weir {
 
 /// A parameter is to be cut over an axis of a mesh, where the mesh has it.
-struct ShardPin {
+struct ShardingConstraint {
   std::string parameter;
   std::string axis;
   int64_t dimension;
@@ -26,10 +26,10 @@ struct ShardPin {
 
 /// The module attribute weir.shards: an array of [parameter, axis, dimension, location]. None:
 /// there is no attribute.
-void setShardPins(mlir::ModuleOp module, llvm::ArrayRef<ShardPin> pins);
+void setShardingConstraints(mlir::ModuleOp module, llvm::ArrayRef<ShardingConstraint> pins);
 
 /// Those of a module.
-llvm::SmallVector<ShardPin> shardPins(mlir::ModuleOp module);
+llvm::SmallVector<ShardingConstraint> shardingConstraints(mlir::ModuleOp module);
 
 } // namespace weir
 

@@ -1,11 +1,11 @@
-//===- Pins.cpp - The precision of a program, and of some of its ops ------===//
+//===- PrecisionOverrides.cpp - The precision of a program, and of ops ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Pins.h"
+#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 
@@ -32,24 +32,25 @@ bool takesPrecision(Operation *op) {
          (castable.castRule().multiplies != Multiplies::nothing || isa<Decomposable>(op));
 }
 
-std::optional<Precision> pinOf(Operation *op) { return named(op, pinAttrName); }
+std::optional<Precision> precisionOverrideOf(Operation *op) { return named(op, pinAttrName); }
 
-Location pinnedAt(Operation *op) {
+Location overriddenAt(Operation *op) {
   auto at = op->getAttrOfType<LocationAttr>(pinnedAtAttrName);
   return at ? Location(at) : UnknownLoc::get(op->getContext());
 }
 
-void pin(Operation *op, Precision precision, Location at) {
+void overridePrecision(Operation *op, Precision precision, Location at) {
   op->setAttr(pinAttrName, StringAttr::get(op->getContext(), nameOf(precision)));
   op->setAttr(pinnedAtAttrName, LocationAttr(at));
 }
 
-void copyPin(Operation *from, Operation *to) {
-  if (std::optional<Precision> precision = pinOf(from); precision && takesPrecision(to))
-    pin(to, *precision, pinnedAt(from));
+void copyPrecisionOverride(Operation *from, Operation *to) {
+  if (std::optional<Precision> precision = precisionOverrideOf(from);
+      precision && takesPrecision(to))
+    overridePrecision(to, *precision, overriddenAt(from));
 }
 
-void unpin(Operation *op) {
+void clearPrecisionOverride(Operation *op) {
   op->removeAttr(pinAttrName);
   op->removeAttr(pinnedAtAttrName);
 }

@@ -1,11 +1,11 @@
-//===- Choices.cpp - What computes and is stored in which type, and why ---===//
+//===- PrecisionReport.cpp - In which types ops compute, and why ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Choices.h"
+#include "ir/weir/PrecisionReport.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
 
@@ -13,10 +13,10 @@ using namespace mlir;
 
 namespace weir {
 
-void setChoices(ModuleOp module, ArrayRef<Choice> choices) {
+void setPrecisionReport(ModuleOp module, ArrayRef<PrecisionRecord> choices) {
   Builder builder(module.getContext());
   SmallVector<Attribute> all;
-  for (const Choice &choice : choices)
+  for (const PrecisionRecord &choice : choices)
     all.push_back(builder.getArrayAttr(
         {LocationAttr(choice.at), builder.getStringAttr(choice.op),
          builder.getI64IntegerAttr(choice.times), TypeAttr::get(choice.computes),
@@ -24,8 +24,8 @@ void setChoices(ModuleOp module, ArrayRef<Choice> choices) {
   module->setAttr(choicesAttrName, builder.getArrayAttr(all));
 }
 
-SmallVector<Choice> choicesOf(ModuleOp module) {
-  SmallVector<Choice> choices;
+SmallVector<PrecisionRecord> precisionReportOf(ModuleOp module) {
+  SmallVector<PrecisionRecord> choices;
   auto all = module->getAttrOfType<ArrayAttr>(choicesAttrName);
   for (Attribute one : all ? all.getValue() : ArrayRef<Attribute>()) {
     ArrayRef<Attribute> fields = cast<ArrayAttr>(one).getValue();
