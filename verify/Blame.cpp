@@ -13,7 +13,7 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "verify/Compare.h"
-#include "verify/Known.h"
+#include "verify/ValueSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace weir {
@@ -21,7 +21,7 @@ namespace {
 
 /// What one microbatch computes is known, and is still wrong as the result of all.
 std::optional<Blame> blameRounds(MicrobatchesOp op, llvm::ArrayRef<Tensor> results,
-                                 const Known &sums) {
+                                 const ValueSet &sums) {
   mlir::Operation *yield = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(results)) {
     if (op.getResult(i).use_empty() || sums.has(result))
@@ -45,7 +45,7 @@ static std::optional<Blame> blame(const Watched &before, const Watched &after,
     return oldRoot ? std::optional<Blame>({oldRoot->getName().getStringRef().str(),
                                            oldRoot->getLoc(), "it is there no more"})
                    : std::nullopt;
-  Known known = knownTo(before), sums;
+  ValueSet known = valueSetOf(before), sums;
   before.run([&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
     if (llvm::isa<MicrobatchesOp>(op))
       for (const Tensor &result : results)
@@ -74,12 +74,13 @@ static std::optional<Blame> blame(const Watched &before, const Watched &after,
 }
 
 std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
-                           const Feed &feed) {
+                           const RandomInputs &feed) {
   return blame(watched(before, what.entry, feed), watched(after, what.entry, feed), what);
 }
 
-std::optional<Blame> blame(Ranks &before, Ranks &after, llvm::ArrayRef<int64_t> looked,
-                           const Disagreement &what, const Feed &feed) {
+std::optional<Blame> blame(RankInterpreter &before, RankInterpreter &after,
+                           llvm::ArrayRef<int64_t> looked, const Disagreement &what,
+                           const RandomInputs &feed) {
   std::optional<Blame> last;
   for (int64_t rank : looked) {
     std::optional<Blame> found = blame(watched(before, rank, what.entry, feed),
@@ -150,7 +151,7 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
 
 /// `run` runs the plan with a machine that has been prepared.
 static std::optional<Blame>
-blamePlan(const Known &known,
+blamePlan(const ValueSet &known,
           llvm::function_ref<void(std::function<void(PlanInterpreter &)>)> run) {
   std::optional<Blame> found;
   mlir::Operation *inKernel = nullptr;
@@ -194,8 +195,8 @@ static Blame misplaced(const Disagreement &what) {
 }
 
 std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
-                               const Feed &feed) {
-  Known known = knownTo(watched(before, what.entry, feed));
+                               const RandomInputs &feed) {
+  ValueSet known = valueSetOf(watched(before, what.entry, feed));
   std::optional<Blame> found =
       blamePlan(known, [&](std::function<void(PlanInterpreter &)> prepare) {
         CellMemory memory(plan, false);
@@ -209,10 +210,11 @@ std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const
   return found ? *found : misplaced(what);
 }
 
-std::optional<Blame> blamePlan(Ranks &before, Ranks &plans, llvm::ArrayRef<int64_t> looked,
-                               const Disagreement &what, const Feed &feed) {
+std::optional<Blame> blamePlan(RankInterpreter &before, RankInterpreter &plans,
+                               llvm::ArrayRef<int64_t> looked, const Disagreement &what,
+                               const RandomInputs &feed) {
   for (int64_t rank : looked) {
-    Known known = knownTo(watched(before, rank, what.entry, feed));
+    ValueSet known = valueSetOf(watched(before, rank, what.entry, feed));
     std::optional<Blame> found =
         blamePlan(known, [&](std::function<void(PlanInterpreter &)> prepare) {
           plans.prepare = [&](int64_t one, PlanInterpreter &machine) {
@@ -229,7 +231,8 @@ std::optional<Blame> blamePlan(Ranks &before, Ranks &plans, llvm::ArrayRef<int64
   return misplaced(what);
 }
 
-std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed) {
+std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
+                                  const RandomInputs &feed) {
   // What every action reads when no buffer shares memory with another.
   std::vector<Tensors> reads;
   auto entry = plan.lookupSymbol<plan::EntryOp>(what.entry);

@@ -14,9 +14,9 @@
 #define WEIR_VERIFY_BLAME_H
 
 #include "ir/reference/PlanInterpreter.h"
-#include "verify/Feed.h"
 #include "verify/Outcome.h"
-#include "verify/Ranks.h"
+#include "verify/RandomInputs.h"
+#include "verify/RankInterpreter.h"
 #include <optional>
 
 namespace weir {
@@ -30,31 +30,35 @@ struct Blame {
 
 /// Two forms of weir IR without gradient ops.
 std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
-                           const Feed &feed);
+                           const RandomInputs &feed);
 
 /// Two forms of the programs of ranks, of which those named are looked at.
-std::optional<Blame> blame(Ranks &before, Ranks &after, llvm::ArrayRef<int64_t> looked,
-                           const Disagreement &what, const Feed &feed);
+std::optional<Blame> blame(RankInterpreter &before, RankInterpreter &after,
+                           llvm::ArrayRef<int64_t> looked, const Disagreement &what,
+                           const RandomInputs &feed);
 
 /// A whole program and the programs of ranks made of it, whose values say how they lie
 /// (weir-partition).
-std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const Mesh &mesh,
-                                    const Disagreement &what, const Feed &feed);
+std::optional<Blame> blamePartition(mlir::ModuleOp before, RankInterpreter &after, const Mesh &mesh,
+                                    const Disagreement &what, const RandomInputs &feed);
 
 /// The last weir IR and the plan made of it.
 std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
-                               const Feed &feed);
+                               const RandomInputs &feed);
 
 /// The same of ranks, of which those named are looked at.
-std::optional<Blame> blamePlan(Ranks &before, Ranks &plans, llvm::ArrayRef<int64_t> looked,
-                               const Disagreement &what, const Feed &feed);
+std::optional<Blame> blamePlan(RankInterpreter &before, RankInterpreter &plans,
+                               llvm::ArrayRef<int64_t> looked, const Disagreement &what,
+                               const RandomInputs &feed);
 
 /// A plan with memory of its own for each buffer against the same with its offsets.
-std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed);
+std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
+                                  const RandomInputs &feed);
 
 /// A gradient that is not what differences say. `module` has its gradient ops; `afterwards` is as
 /// for differentiated() (verify/Gradients.h).
-std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
+std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
+                                   const RandomInputs &feed,
                                    llvm::function_ref<void(mlir::ModuleOp)> afterwards);
 
 } // namespace weir

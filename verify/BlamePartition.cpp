@@ -17,7 +17,7 @@
 #include "passes/sharding/Reshard.h"
 #include "verify/Blame.h"
 #include "verify/Compare.h"
-#include "verify/Known.h"
+#include "verify/ValueSet.h"
 
 namespace weir {
 namespace {
@@ -73,13 +73,13 @@ std::string broughtBy(mlir::Operation *op) {
 
 } // namespace
 
-std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const Mesh &mesh,
-                                    const Disagreement &what, const Feed &feed) {
+std::optional<Blame> blamePartition(mlir::ModuleOp before, RankInterpreter &after, const Mesh &mesh,
+                                    const Disagreement &what, const RandomInputs &feed) {
   mlir::Value value;
   mlir::Operation *root = rootOf(after.program(0), what, value);
   if (!root)
     return std::nullopt;
-  Known known = knownTo(watched(before, what.entry, feed));
+  ValueSet known = valueSetOf(watched(before, what.entry, feed));
   std::vector<std::vector<Seen>> seen(size_t(mesh.ranks()));
   after.variables = feed.variablesFor(what.entry);
   after.observe = [&](int64_t rank, mlir::Operation *op, llvm::ArrayRef<Tensor> results) {

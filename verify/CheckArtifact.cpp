@@ -41,7 +41,8 @@ static void allowSteps(Outcome &allowance, const Outcome &truth, double step) {
 
 /// What of an outcome is not as it should be.
 static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verification,
-                                                           Samples &samples, Forms &forms,
+                                                           Samples &samples,
+                                                           IntermediatePrograms &forms,
                                                            Sample &sample, const Outcome &outcome) {
   VerifyReport &found = verification.found;
   std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, true, found.largestResult);
@@ -70,7 +71,8 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
   return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
 }
 
-LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms &forms) {
+LogicalResult checkArtifact(Verification &verification, Samples &samples,
+                            IntermediatePrograms &forms) {
   VerifyReport &found = verification.found;
   llvm::SmallVector<ModuleOp> plans = verification.programs();
   PipelineOptions pipeline = verification.pipeline;

@@ -22,7 +22,7 @@ LogicalResult checkGradients(Verification &verification, const Samples &samples)
   const VerifyOptions &options = verification.options;
   VerifyReport &found = verification.found;
   auto tampering = [&](ModuleOp copy) { verification.tamper("autodiff", copy); };
-  const Feed &feed = samples.middle().feed;
+  const RandomInputs &feed = samples.middle().feed;
   std::vector<std::string> unknown; // gradients of which differences say nothing
   double loss = 0;
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace weir {
 
 /// The plan is wrong: finds what is so first, by the order in which it came to be.
-static LogicalResult findPass(Verification &verification, Forms &forms,
+static LogicalResult findPass(Verification &verification, IntermediatePrograms &forms,
                               llvm::function_ref<LogicalResult()> checkBuffers) {
   VerifyReport &found = verification.found;
   VerifyFault inTheEnd = *std::exchange(found.fault, std::nullopt);
@@ -26,7 +26,7 @@ static LogicalResult findPass(Verification &verification, Forms &forms,
   return success();
 }
 
-LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &forms) {
+LogicalResult checkPlan(Verification &verification, Samples &samples, IntermediatePrograms &forms) {
   const VerifyOptions &options = verification.options;
   VerifyReport &found = verification.found;
   llvm::SmallVector<ModuleOp> plans = verification.programs();
@@ -49,11 +49,11 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
   };
   auto checkBuffers = [&] {
     return check("lower-to-plan", false, options.full ? verification.cost.plan / 2 : 0,
-                 [&](const Disagreement &what, const Feed &feed) {
+                 [&](const Disagreement &what, const RandomInputs &feed) {
                    if (!verification.isCut())
                      return blamePlan(forms.lastWhole(), plans[0], what, feed);
                    const RankPrograms &ranks = verification.ranks;
-                   Ranks before(verification.mesh, forms.last(), ranks.programOf),
+                   RankInterpreter before(verification.mesh, forms.last(), ranks.programOf),
                        after(verification.mesh, plans, ranks.programOf);
                    return blamePlan(before, after, ranks.firstRank, what, feed);
                  });
@@ -81,7 +81,7 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
     return success();
   if (failed(check("assign-offsets", true,
                    options.full ? verification.cost.plan / 2 : verification.cost.plan,
-                   [&](const Disagreement &what, const Feed &feed) {
+                   [&](const Disagreement &what, const RandomInputs &feed) {
                      return verification.isCut() ? std::nullopt
                                                  : blameOffsets(plans[0], what, feed);
                    })))

@@ -13,7 +13,7 @@
 #ifndef WEIR_VERIFY_CHECKS_H
 #define WEIR_VERIFY_CHECKS_H
 
-#include "verify/Forms.h"
+#include "verify/IntermediatePrograms.h"
 #include "verify/Samples.h"
 #include "verify/Verification.h"
 
@@ -28,11 +28,13 @@ mlir::LogicalResult checkGradients(Verification &verification, const Samples &sa
 
 /// Lowers the module, on which all passes were run, to a plan and gives it its offsets; where it
 /// differs then, finds the first of all forms that does.
-mlir::LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &forms);
+mlir::LogicalResult checkPlan(Verification &verification, Samples &samples,
+                              IntermediatePrograms &forms);
 
 /// Compiles the plan and runs the artifact: each action against what the plan means, the results
 /// against the program, and on three threads bit by bit against one.
-mlir::LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms &forms);
+mlir::LogicalResult checkArtifact(Verification &verification, Samples &samples,
+                                  IntermediatePrograms &forms);
 
 } // namespace weir
 

@@ -78,8 +78,9 @@ void markGradients(mlir::ModuleOp differentiated) {
   });
 }
 
-mlir::FailureOr<std::vector<Tensors>>
-gradientsOf(mlir::ModuleOp differentiated, llvm::StringRef entry, const Feed &feed, bool rounds) {
+mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
+                                                  llvm::StringRef entry, const RandomInputs &feed,
+                                                  bool rounds) {
   std::vector<Tensors> gradients;
   auto function = differentiated.lookupSymbol<mlir::func::FuncOp>(entry);
   auto any = function.walk([](mlir::Operation *op) {
@@ -308,7 +309,8 @@ std::optional<Blame> blameOf(const Opened::Place &place) {
 
 } // namespace
 
-std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
+std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
+                                   const RandomInputs &feed,
                                    llvm::function_ref<void(mlir::ModuleOp)> afterwards) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   auto function = copy->lookupSymbol<mlir::func::FuncOp>(entry);

@@ -13,7 +13,7 @@
 #define WEIR_VERIFY_GRADIENTS_H
 
 #include "ir/weir/program/Gradient.h"
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 
 namespace weir {
 
@@ -30,7 +30,7 @@ void markGradients(mlir::ModuleOp differentiated);
 /// is not run. Where casts round (Interpreter::rounds), cotangents are rounded too, and the
 /// gradients are not quite those of what was computed.
 mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
-                                                  llvm::StringRef entry, const Feed &feed,
+                                                  llvm::StringRef entry, const RandomInputs &feed,
                                                   bool rounds = true);
 
 /// From now on an interpreter of a differentiated module changes each gradient as it is computed;

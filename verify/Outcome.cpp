@@ -60,7 +60,8 @@ Results::Results(mlir::ModuleOp module) {
   }
 }
 
-mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run, Wanted wanted) const {
+mlir::FailureOr<Outcome> Results::collect(const RandomInputs &feed, RunEntry run,
+                                          Wanted wanted) const {
   Outcome outcome;
   for (const Entry &entry : entries) {
     if (wanted && !wanted(entry.name))
@@ -80,7 +81,7 @@ mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run, Wanted
   return outcome;
 }
 
-mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
+mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const RandomInputs &feed,
                                    Interpreter &interpreter, Wanted wanted) {
   auto run = [&](llvm::StringRef name, const Tensors &inputs,
                  std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
@@ -93,7 +94,7 @@ mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
 }
 
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
-                                       const Feed &feed, bool offsets, Wanted wanted) {
+                                       const RandomInputs &feed, bool offsets, Wanted wanted) {
   auto run = [&](llvm::StringRef name, const Tensors &inputs,
                  std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
     CellMemory memory(plan, offsets);
@@ -106,8 +107,8 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
   });
 }
 
-mlir::FailureOr<Outcome> interpretRanks(Ranks &ranks, const Results &results, const Feed &feed,
-                                        bool offsets, Wanted wanted) {
+mlir::FailureOr<Outcome> interpretRanks(RankInterpreter &ranks, const Results &results,
+                                        const RandomInputs &feed, bool offsets, Wanted wanted) {
   auto run = [&](llvm::StringRef name, const Tensors &inputs,
                  std::map<std::string, Tensor> &variables) {
     ranks.variables = std::move(variables);
@@ -170,7 +171,7 @@ void allowNeighbours(Outcome &allowance, const Outcome &actual, const Outcome &t
   }
 }
 
-mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
+mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const RandomInputs &feed,
                                            const Outcome &truth) {
   constexpr int trials = 7;
   Outcome allowance = nothingOf(truth);
@@ -187,7 +188,7 @@ mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &fe
   return allowance;
 }
 
-mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const Feed &feed,
+mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const RandomInputs &feed,
                                            const Outcome &truth, double tolerance) {
   constexpr double slack = 8;
   Outcome allowance = nothingOf(truth);

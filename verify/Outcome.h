@@ -14,8 +14,8 @@
 #define WEIR_VERIFY_OUTCOME_H
 
 #include "verify/Compiled.h"
-#include "verify/Feed.h"
-#include "verify/Ranks.h"
+#include "verify/RandomInputs.h"
+#include "verify/RankInterpreter.h"
 
 namespace weir {
 
@@ -39,7 +39,7 @@ using Wanted = llvm::function_ref<bool(llvm::StringRef entry)>;
 
 /// What the interpreter makes of a module of weir IR. Where weir.gradient is left, `interpreter`'s
 /// hook or differences give its results. Fails with a diagnostic.
-mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
+mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const RandomInputs &feed,
                                    Interpreter &interpreter, Wanted wanted = nullptr);
 
 /// The names and kinds of a program's results, taken from weir IR; run on something else by `run`,
@@ -49,7 +49,8 @@ using RunEntry = llvm::function_ref<mlir::FailureOr<Tensors>(
 class Results {
 public:
   explicit Results(mlir::ModuleOp module);
-  mlir::FailureOr<Outcome> collect(const Feed &feed, RunEntry run, Wanted wanted = nullptr) const;
+  mlir::FailureOr<Outcome> collect(const RandomInputs &feed, RunEntry run,
+                                   Wanted wanted = nullptr) const;
 
 private:
   struct Described {
@@ -69,11 +70,13 @@ private:
 /// A plan on the interpreter; with its offsets, or with memory of its own for every buffer. What it
 /// has no entry for is left out.
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
-                                       const Feed &feed, bool offsets, Wanted wanted = nullptr);
+                                       const RandomInputs &feed, bool offsets,
+                                       Wanted wanted = nullptr);
 
 /// The ranks of a mesh, by weir IR, or by plans with their offsets or without.
-mlir::FailureOr<Outcome> interpretRanks(Ranks &ranks, const Results &results, const Feed &feed,
-                                        bool offsets, Wanted wanted = nullptr);
+mlir::FailureOr<Outcome> interpretRanks(RankInterpreter &ranks, const Results &results,
+                                        const RandomInputs &feed, bool offsets,
+                                        Wanted wanted = nullptr);
 
 /// One result that two programs disagree about.
 struct Disagreement {
@@ -95,7 +98,7 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
                                         Wanted wanted = nullptr);
 
 /// How far rounding to f32 can take each element of each result (verify/Rounding.h).
-mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
+mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const RandomInputs &feed,
                                            const Outcome &truth);
 
 /// How far each element of each result moves where gradients are off by what is forgiven them: an
@@ -103,7 +106,7 @@ mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &fe
 /// rounding leaves of a gradient that is zero. `differentiated` is what differentiated()
 /// (verify/Gradients.h) gives, whose marked gradients are moved by eight times `tolerance` of their
 /// norm, or of a thousandth of the largest one's, spread over their elements with random signs.
-mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const Feed &feed,
+mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const RandomInputs &feed,
                                            const Outcome &truth, double tolerance);
 
 /// Where a program rounds to floats that are `step` apart at 1, what is computed a little otherwise

@@ -27,8 +27,8 @@ LogicalResult Samples::make() {
     });
     if (!any)
       continue;
-    FailureOr<Feed> feed = makeFeed(verification.module, verification.options.seed, moment, false,
-                                    verification.options.inputs);
+    FailureOr<RandomInputs> feed = makeRandomInputs(verification.module, verification.options.seed,
+                                                    moment, false, verification.options.inputs);
     if (failed(feed))
       return failure();
     samples.push_back({moment, said, std::move(*feed), {}, {}});
@@ -84,8 +84,8 @@ LogicalResult Samples::takeTruth(ModuleOp twin) {
   if (!wrong || verification.options.inputs)
     return success();
   // Logarithms and roots want positive inputs.
-  FailureOr<Feed> positive =
-      makeFeed(verification.module, verification.options.seed, Moment::middle, true);
+  FailureOr<RandomInputs> positive =
+      makeRandomInputs(verification.module, verification.options.seed, Moment::middle, true);
   if (failed(positive))
     return failure();
   Sample &middle = samples.front();

@@ -20,7 +20,7 @@ namespace weir {
 struct Sample {
   Moment moment;
   const char *words; ///< to be said with a fault; "" for the usual
-  Feed feed;
+  RandomInputs feed;
   Outcome truth;
   Outcome allowance; ///< how far gradients in f64 may take it; empty as long as nobody asked
 };
@@ -47,7 +47,8 @@ public:
   }
 
   using RunSample = llvm::function_ref<mlir::FailureOr<Outcome>(const Sample &, Wanted)>;
-  using FindBlame = llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
+  using FindBlame =
+      llvm::function_ref<std::optional<Blame>(const Disagreement &, const RandomInputs &)>;
   /// Runs every sample in f64, of those entries that `changed` says, `seconds` of work in all, and
   /// compares it with its truth; reports the first that differs. `largest` grows to the largest
   /// difference.

@@ -74,8 +74,8 @@ void Verification::prove(StringRef pass, ArrayRef<ModuleOp> programs) {
 }
 
 FailureOr<Outcome> Verification::runRanks(StringRef pass, ArrayRef<ModuleOp> programs,
-                                          const Feed &feed, bool offsets, Wanted wanted) {
-  Ranks together(mesh, programs, ranks.programOf);
+                                          const RandomInputs &feed, bool offsets, Wanted wanted) {
+  RankInterpreter together(mesh, programs, ranks.programOf);
   FailureOr<Outcome> outcome = interpretRanks(together, results, feed, offsets, wanted);
   if (apart.empty())
     apart = together.apart;

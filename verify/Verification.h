@@ -51,7 +51,7 @@ struct Verification {
   /// Runs them on the interpreter. Failure where they do not tell each other the same: that is
   /// reported.
   mlir::FailureOr<Outcome> runRanks(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs,
-                                    const Feed &feed, bool offsets, Wanted wanted);
+                                    const RandomInputs &feed, bool offsets, Wanted wanted);
 
   /// Whether there is nothing left to check: each check ends the verification if it finds a fault.
   bool ended() const { return found.fault || !found.unverifiable.empty(); }
@@ -74,7 +74,7 @@ struct Verification {
 
 private:
   mlir::LogicalResult cut();
-  std::string apart; ///< Ranks::apart of what ran first
+  std::string apart; ///< RankInterpreter::apart of what ran first
 
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
 };

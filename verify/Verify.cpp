@@ -37,7 +37,7 @@ FailureOr<VerifyReport> verifyProgram(ModuleOp module, const VerifyOptions &opti
     return failure();
   Verification verification(module, options);
   Samples samples(verification);
-  Forms forms(verification, samples);
+  IntermediatePrograms forms(verification, samples);
   if (failed(samples.make()) || failed(forms.begin()) || failed(samples.takeTruth(forms.first())))
     return failure();
   for (const auto &[entry, list] : samples.middle().truth)

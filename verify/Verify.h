@@ -21,7 +21,7 @@
 #define WEIR_VERIFY_VERIFY_H
 
 #include "passes/Pipeline.h"
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ struct VerifyOptions {
   Strategy strategy;  ///< PipelineOptions::strategy
   std::string device; ///< DeviceOptions::kind
   unsigned seed = 1;  ///< of the random numbers the program is run on
-  FeedInputs inputs;  ///< what it is run on instead, where set
+  GivenInputs inputs; ///< what it is run on instead, where set
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.

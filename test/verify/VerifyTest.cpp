@@ -243,7 +243,7 @@ train {
   nameEntryPorts(*result.module);
   OwningOpRef<ModuleOp> twin = differentiated(*result.module, {});
   for (Moment moment : {Moment::start, Moment::middle}) {
-    FailureOr<Feed> feed = makeFeed(*result.module, 1, moment);
+    FailureOr<RandomInputs> feed = makeRandomInputs(*result.module, 1, moment);
     ASSERT_TRUE(succeeded(feed));
     Interpreter interpreter;
     FailureOr<Outcome> truth =

@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_VERIFYDATA_H
 #define WEIR_TOOLS_WEIR_VERIFYDATA_H
 
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 #include <string>
 #include <vector>
 

@@ -12,7 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/sharding/Reshard.h"
-#include "verify/Ranks.h"
+#include "verify/RankInterpreter.h"
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
@@ -64,7 +64,7 @@ struct Cut {
     std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
     Interpreter alone;
     auto truth = alone.run(entry, {numbers});
-    auto found = Ranks(mesh, ranks).run("f", {numbers});
+    auto found = RankInterpreter(mesh, ranks).run("f", {numbers});
     ASSERT_TRUE(mlir::succeeded(truth) && mlir::succeeded(found));
     EXPECT_EQ((*truth)[0].values, (*found)[0].values);
   }

@@ -15,8 +15,8 @@
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "strategy/Fields.h"
-#include "verify/Feed.h"
-#include "verify/Ranks.h"
+#include "verify/RandomInputs.h"
+#include "verify/RankInterpreter.h"
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -216,7 +216,7 @@ struct Partitioned {
     if (sets.empty())
       sizes["batch"] = std::to_string(rows * std::max<int64_t>(microbatches, 1));
     module = elaborate(path, sizes, sources, context, diagnostics).module;
-    if (!module || mlir::failed(feed = makeFeed(*module, 1)))
+    if (!module || mlir::failed(feed = makeRandomInputs(*module, 1)))
       return;
     PipelineOptions options{
         .target = makeTarget("cpu:x86-64-v3"),
@@ -240,7 +240,7 @@ struct Partitioned {
   SourceManager sources;
   Diagnostics diagnostics;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::FailureOr<Feed> feed = mlir::failure();
+  mlir::FailureOr<RandomInputs> feed = mlir::failure();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> programs;
   std::vector<mlir::ModuleOp> ranks;
   std::vector<uint32_t> programOf;
@@ -256,7 +256,7 @@ TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
   for (auto entry : cut.module->getOps<mlir::func::FuncOp>()) {
     std::string name = entry.getSymName().str();
     Interpreter alone;
-    Ranks together(cut.mesh, cut.ranks);
+    RankInterpreter together(cut.mesh, cut.ranks);
     alone.variables = together.variables = cut.feed->variablesFor(name);
     auto truth = alone.run(entry, cut.feed->inputs[name]);
     auto found = together.run(name, cut.feed->inputs[name]);

@@ -15,7 +15,7 @@
 #include "ir/weir/Contracting.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Pipeline.h"
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -109,7 +109,7 @@ TEST_P(OfModels, AreWhatTheInterpreterMultiplies) {
   for (const Sets &sets : smallSizes(GetParam())) {
     Counted model(GetParam(), sets);
     ASSERT_TRUE(model.counted);
-    auto feed = makeFeed(*model.written, 1);
+    auto feed = makeRandomInputs(*model.written, 1);
     ASSERT_TRUE(mlir::succeeded(feed));
     for (auto entry : model.module->getOps<mlir::func::FuncOp>()) {
       std::string name = entry.getSymName().str();

@@ -19,7 +19,7 @@
 #include "runtime/base/Error.h"
 #include "tools/dev/weir-smith/Checker.h"
 #include "verify/Compiled.h"
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 

@@ -12,7 +12,7 @@
 #include "runtime/base/Stages.h"
 #include "strategy/Fields.h"
 #include "tools/dev/weir-smith/Checker.h"
-#include "verify/Ranks.h"
+#include "verify/RankInterpreter.h"
 
 using namespace mlir;
 
@@ -67,7 +67,7 @@ bool Checker::ranks() {
     return fail("the ranks' programs do not fit together");
   ProgramRun run;
   for (const auto &[name, entry] : truth) {
-    Ranks all(mesh, programs, programOf);
+    RankInterpreter all(mesh, programs, programOf);
     all.variables = variables;
     auto results = all.run(name, entries.at(name).inputs);
     if (failed(results))

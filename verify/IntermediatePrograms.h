@@ -1,21 +1,21 @@
-//===- Forms.h - A program after each of its passes -----------------------===//
+//===- IntermediatePrograms.h - A program after each of its passes --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_VERIFY_FORMS_H
-#define WEIR_VERIFY_FORMS_H
+#ifndef WEIR_VERIFY_INTERMEDIATEPROGRAMS_H
+#define WEIR_VERIFY_INTERMEDIATEPROGRAMS_H
 
 #include "verify/Samples.h"
 
 namespace weir {
 
 /// The program after each pass that changes something, gradients computed.
-class Forms {
+class IntermediatePrograms {
 public:
-  Forms(Verification &verification, Samples &samples)
+  IntermediatePrograms(Verification &verification, Samples &samples)
       : verification(verification), samples(samples) {}
 
   /// Takes the program as the frontend made it, differentiated: what is true.
@@ -35,7 +35,7 @@ public:
 
 private:
   /// Entries that are as they were before the pass are known to mean the same.
-  struct Form {
+  struct IntermediateProgram {
     std::string pass;
     std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< several where it is cut
     bool isCut = false;
@@ -45,7 +45,7 @@ private:
     llvm::SmallVector<mlir::ModuleOp> programs();
   };
   /// What the program computes at this point, gradient ops or not.
-  mlir::LogicalResult addRunnable(Form &form);
+  mlir::LogicalResult addRunnable(IntermediateProgram &form);
   mlir::LogicalResult add(llvm::StringRef pass);
   /// Keeps `marked` up with a pass: as gradients are when their precision is settled, and what the
   /// recipe makes of them.
@@ -54,15 +54,16 @@ private:
   mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.
   mlir::LogicalResult check(size_t number);
-  std::optional<Blame> findBlame(Form &before, Form &form, const Disagreement &what,
-                                 const Feed &feed);
+  std::optional<Blame> findBlame(IntermediateProgram &before, IntermediateProgram &form,
+                                 const Disagreement &what, const RandomInputs &feed);
 
   Verification &verification;
   Samples &samples;
   /// In the phases that change numbers, from mixed precision on: the program with its gradients
   /// marked, which the pipeline's own must not have.
   mlir::OwningOpRef<mlir::ModuleOp> marked;
-  std::vector<Form> forms; ///< each unlike the one before it; the first is what is true
+  /// Each unlike the one before it; the first is what is true.
+  std::vector<IntermediateProgram> forms;
 };
 
 } // namespace weir

@@ -1,4 +1,4 @@
-//===- Feed.h - What a verified program is run on -------------------------===//
+//===- RandomInputs.h - What a verified program is run on -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_VERIFY_FEED_H
-#define WEIR_VERIFY_FEED_H
+#ifndef WEIR_VERIFY_RANDOMINPUTS_H
+#define WEIR_VERIFY_RANDOMINPUTS_H
 
 #include "ir/reference/Interpreter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +20,7 @@
 
 namespace weir {
 
-struct Feed {
+struct RandomInputs {
   std::map<std::string, Tensor> variables;
   std::map<std::string, Tensors> inputs; ///< of each entry, in the order of its arguments
 
@@ -41,16 +41,18 @@ constexpr Moment moments[] = {Moment::middle, Moment::start, Moment::notFinite};
 bool isRun(llvm::StringRef entry, Moment moment, bool full);
 
 /// Gives an entry's inputs, in the order of its arguments; none where they are random all the same.
-using FeedInputs = std::function<Tensors(mlir::func::FuncOp entry)>;
+using GivenInputs = std::function<Tensors(mlir::func::FuncOp entry)>;
 
 /// A feed for a module as the frontend makes it. Every number is exact in its storage type. Where
 /// `inputs` is not set, float inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if
 /// there is one, on the interpreter. Fails with a diagnostic.
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment = Moment::middle,
-                               bool positive = false, const FeedInputs &inputs = nullptr);
+mlir::FailureOr<RandomInputs> makeRandomInputs(mlir::ModuleOp module, unsigned seed,
+                                               Moment moment = Moment::middle,
+                                               bool positive = false,
+                                               const GivenInputs &inputs = nullptr);
 
 /// Draws what a pass has declared since the feed was made.
-void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment moment);
+void addVariables(RandomInputs &feed, mlir::ModuleOp module, unsigned seed, Moment moment);
 
 /// Each element as `type` stores it.
 void roundTo(mlir::Type type, Tensor &tensor);

@@ -1,4 +1,4 @@
-//===- Ranks.h - What all ranks of a mesh compute together ----------------===//
+//===- RankInterpreter.h - What all ranks of a mesh compute together ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_VERIFY_RANKS_H
-#define WEIR_VERIFY_RANKS_H
+#ifndef WEIR_VERIFY_RANKINTERPRETER_H
+#define WEIR_VERIFY_RANKINTERPRETER_H
 
 #include "ir/reference/PlanInterpreter.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -25,15 +25,15 @@ Tensor shareOf(const Tensor &whole, const Layout &layout, const Mesh &mesh, int6
 void putShare(Tensor &whole, const Tensor &share, const Layout &layout, const Mesh &mesh,
               int64_t rank);
 
-class Ranks {
+class RankInterpreter {
 public:
   /// Of each rank which of the programs it runs; they are copied, for threads do not share an op:
   /// an interpreter asks for the order in a block, which is numbered then.
-  Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
-        llvm::ArrayRef<uint32_t> programOf);
+  RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
+                  llvm::ArrayRef<uint32_t> programOf);
 
   /// Of each rank its program.
-  Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs);
+  RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs);
 
   /// Runs an entry with inputs and on variables that are whole; plans with their offsets, or with
   /// memory of its own for each buffer. Its results are those of rank 0, which all others have as

@@ -1,11 +1,11 @@
-//===- Feed.cpp - What a verified program is run on -----------------------===//
+//===- RandomInputs.cpp - What a verified program is run on ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "verify/Feed.h"
+#include "verify/RandomInputs.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Variable.h"
@@ -73,7 +73,7 @@ Tensor randomInput(mlir::func::FuncOp function, unsigned argument, bool positive
 
 } // namespace
 
-std::map<std::string, Tensor> Feed::variablesFor(llvm::StringRef entry) const {
+std::map<std::string, Tensor> RandomInputs::variablesFor(llvm::StringRef entry) const {
   std::map<std::string, Tensor> before = variables;
   if (entry == "init")
     for (auto &[name, tensor] : before)
@@ -104,16 +104,16 @@ static Tensor drawAmax(VariableOp variable, unsigned seed, Moment moment) {
   return tensor;
 }
 
-void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment moment) {
+void addVariables(RandomInputs &feed, mlir::ModuleOp module, unsigned seed, Moment moment) {
   for (auto variable : module.getOps<VariableOp>())
     if (variable.getSymName() == amaxName)
       feed.variables.try_emplace(amaxName, drawAmax(variable, seed, moment));
 }
 
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive,
-                               const FeedInputs &given) {
+mlir::FailureOr<RandomInputs> makeRandomInputs(mlir::ModuleOp module, unsigned seed, Moment moment,
+                                               bool positive, const GivenInputs &given) {
   Draw draw(seed);
-  Feed feed;
+  RandomInputs feed;
   Interpreter interpreter;
   for (auto variable : module.getOps<VariableOp>()) {
     auto type = llvm::cast<mlir::RankedTensorType>(variable.getType());

@@ -1,11 +1,11 @@
-//===- Ranks.cpp - What all ranks of a mesh compute together --------------===//
+//===- RankInterpreter.cpp - What all ranks of a mesh compute together ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "verify/Ranks.h"
+#include "verify/RankInterpreter.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
@@ -152,18 +152,18 @@ bool part(Tensor &some, const Tensor &others) {
 
 } // namespace
 
-Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
-             llvm::ArrayRef<uint32_t> programOf)
+RankInterpreter::RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
+                                 llvm::ArrayRef<uint32_t> programOf)
     : mesh(mesh) {
   assert(int64_t(programOf.size()) == mesh.ranks());
   for (uint32_t number : programOf)
     modules.emplace_back(mlir::ModuleOp(programs[number]).clone());
 }
 
-Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs)
-    : Ranks(mesh, programs, llvm::to_vector(llvm::seq<uint32_t>(0, programs.size()))) {}
+RankInterpreter::RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs)
+    : RankInterpreter(mesh, programs, llvm::to_vector(llvm::seq<uint32_t>(0, programs.size()))) {}
 
-Layout Ranks::layoutOf(ShardingAttr sharding, mlir::Type type) const {
+Layout RankInterpreter::layoutOf(ShardingAttr sharding, mlir::Type type) const {
   if (std::optional<Layout> layout = layoutOn(sharding, mesh))
     return *layout;
   return Layout::whole(llvm::cast<mlir::RankedTensorType>(type).getShape());
@@ -178,7 +178,7 @@ template <class Visit> static void forEachVariable(mlir::ModuleOp program, Visit
     visit(variable.getSymName().str(), variable.getShardingAttr(), variable.getType());
 }
 
-Ranks::Variables Ranks::sharesOf(int64_t rank) const {
+RankInterpreter::Variables RankInterpreter::sharesOf(int64_t rank) const {
   Variables shares;
   forEachVariable(program(rank),
                   [&](const std::string &name, ShardingAttr sharding, mlir::Type type) {
@@ -190,8 +190,8 @@ Ranks::Variables Ranks::sharesOf(int64_t rank) const {
   return shares;
 }
 
-Tensors Ranks::argumentsOf(int64_t rank, mlir::func::FuncOp entry,
-                           llvm::ArrayRef<Tensor> inputs) const {
+Tensors RankInterpreter::argumentsOf(int64_t rank, mlir::func::FuncOp entry,
+                                     llvm::ArrayRef<Tensor> inputs) const {
   Tensors arguments;
   for (auto [i, input] : llvm::enumerate(inputs))
     arguments.push_back(shareOf(input,
@@ -201,16 +201,17 @@ Tensors Ranks::argumentsOf(int64_t rank, mlir::func::FuncOp entry,
   return arguments;
 }
 
-Tensors Ranks::given(int64_t rank, llvm::StringRef name, llvm::ArrayRef<Tensor> inputs) const {
+Tensors RankInterpreter::given(int64_t rank, llvm::StringRef name,
+                               llvm::ArrayRef<Tensor> inputs) const {
   Tensors all = argumentsOf(rank, program(rank).lookupSymbol<mlir::func::FuncOp>(name), inputs);
   for (const auto &[variable, share] : sharesOf(rank))
     all.push_back(share);
   return all;
 }
 
-mlir::FailureOr<Tensors> Ranks::runWeir(Interpreter &interpreter, int64_t rank,
-                                        llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
-                                        Variables &own) {
+mlir::FailureOr<Tensors> RankInterpreter::runWeir(Interpreter &interpreter, int64_t rank,
+                                                  llvm::StringRef name,
+                                                  llvm::ArrayRef<Tensor> inputs, Variables &own) {
   auto entry = program(rank).lookupSymbol<mlir::func::FuncOp>(name);
   interpreter.variables = std::move(own);
   auto results = interpreter.run(entry, argumentsOf(rank, entry, inputs));
@@ -218,9 +219,10 @@ mlir::FailureOr<Tensors> Ranks::runWeir(Interpreter &interpreter, int64_t rank,
   return results;
 }
 
-mlir::FailureOr<Tensors> Ranks::runPlan(Interpreter &interpreter, int64_t rank,
-                                        llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
-                                        Variables &own, bool offsets) {
+mlir::FailureOr<Tensors> RankInterpreter::runPlan(Interpreter &interpreter, int64_t rank,
+                                                  llvm::StringRef name,
+                                                  llvm::ArrayRef<Tensor> inputs, Variables &own,
+                                                  bool offsets) {
   auto entry = program(rank).lookupSymbol<plan::EntryOp>(name);
   Tensors arguments;
   for (auto port : entry.getBody().getOps<plan::PortOp>())
@@ -234,8 +236,8 @@ mlir::FailureOr<Tensors> Ranks::runPlan(Interpreter &interpreter, int64_t rank,
   return runEntry(machine, memory, entry, arguments, own);
 }
 
-mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
-                                    bool offsets) {
+mlir::FailureOr<Tensors> RankInterpreter::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
+                                              bool offsets) {
   problem.reset();
   collectives::LocalRanks meetings(mesh);
   std::mutex mutex;
@@ -296,7 +298,7 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
   return first;
 }
 
-void Ranks::collect(llvm::ArrayRef<Variables> shares) {
+void RankInterpreter::collect(llvm::ArrayRef<Variables> shares) {
   forEachVariable(program(0), [&](const std::string &name, ShardingAttr sharding, mlir::Type type) {
     if (!shares[0].contains(name) || pieceOfBegin(name, mesh))
       return;

@@ -1,11 +1,11 @@
-//===- Forms.cpp - A program after each of its passes ---------------------===//
+//===- IntermediatePrograms.cpp - A program after each of its passes ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "verify/Forms.h"
+#include "verify/IntermediatePrograms.h"
 #include "ir/weir/program/Gradient.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -18,15 +18,16 @@ using namespace mlir;
 
 namespace weir {
 
-llvm::SmallVector<ModuleOp> Forms::Form::programs() {
+llvm::SmallVector<ModuleOp> IntermediatePrograms::IntermediateProgram::programs() {
   llvm::SmallVector<ModuleOp> all;
   for (OwningOpRef<ModuleOp> &one : modules)
     all.push_back(*one);
   return all;
 }
 
-ModuleOp Forms::lastWhole() {
-  auto last = std::find_if(forms.rbegin(), forms.rend(), [](Form &form) { return !form.isCut; });
+ModuleOp IntermediatePrograms::lastWhole() {
+  auto last = std::find_if(forms.rbegin(), forms.rend(),
+                           [](IntermediateProgram &form) { return !form.isCut; });
   return last->module();
 }
 
@@ -41,18 +42,18 @@ static std::map<std::string, std::string> textOf(ArrayRef<ModuleOp> programs) {
   return text;
 }
 
-LogicalResult Forms::begin() {
+LogicalResult IntermediatePrograms::begin() {
   OwningOpRef<ModuleOp> first = differentiated(
       verification.module, [&](ModuleOp copy) { verification.tamper("autodiff", copy); });
   if (!first)
     return failure();
-  Form &form = forms.emplace_back();
+  IntermediateProgram &form = forms.emplace_back();
   form.modules.push_back(std::move(first));
   form.text = textOf(form.programs());
   return success();
 }
 
-LogicalResult Forms::addRunnable(Form &form) {
+LogicalResult IntermediatePrograms::addRunnable(IntermediateProgram &form) {
   for (ModuleOp program : verification.programs()) {
     bool open = program.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
     OwningOpRef<ModuleOp> copy = open ? differentiated(program, {}) : program.clone();
@@ -63,8 +64,8 @@ LogicalResult Forms::addRunnable(Form &form) {
   return success();
 }
 
-LogicalResult Forms::add(StringRef pass) {
-  Form form{pass.str(), {}, verification.isCut(), {}};
+LogicalResult IntermediatePrograms::add(StringRef pass) {
+  IntermediateProgram form{pass.str(), {}, verification.isCut(), {}};
   if (failed(addRunnable(form)))
     return failure();
   form.text = textOf(form.programs());
@@ -76,19 +77,21 @@ LogicalResult Forms::add(StringRef pass) {
   return success();
 }
 
-std::optional<Blame> Forms::findBlame(Form &before, Form &form, const Disagreement &what,
-                                      const Feed &feed) {
+std::optional<Blame> IntermediatePrograms::findBlame(IntermediateProgram &before,
+                                                     IntermediateProgram &form,
+                                                     const Disagreement &what,
+                                                     const RandomInputs &feed) {
   if (!form.isCut)
     return blame(before.module(), form.module(), what, feed);
-  Ranks after(verification.mesh, form.programs(), verification.ranks.programOf);
+  RankInterpreter after(verification.mesh, form.programs(), verification.ranks.programOf);
   if (!before.isCut)
     return blamePartition(before.module(), after, verification.mesh, what, feed);
-  Ranks all(verification.mesh, before.programs(), verification.ranks.programOf);
+  RankInterpreter all(verification.mesh, before.programs(), verification.ranks.programOf);
   return blame(all, after, verification.ranks.firstRank, what, feed);
 }
 
-LogicalResult Forms::check(size_t number) {
-  Form &form = forms[number], &before = forms[number - 1];
+LogicalResult IntermediatePrograms::check(size_t number) {
+  IntermediateProgram &form = forms[number], &before = forms[number - 1];
   double largest = 0;
   auto changed = [&](StringRef entry) {
     auto was = before.text.find(entry.str()), is = form.text.find(entry.str());
@@ -100,7 +103,7 @@ LogicalResult Forms::check(size_t number) {
     Interpreter interpreter;
     return interpret(form.module(), sample.feed, interpreter, wanted);
   };
-  auto named = [&](const Disagreement &what, const Feed &feed) {
+  auto named = [&](const Disagreement &what, const RandomInputs &feed) {
     return findBlame(before, form, what, feed);
   };
   if (form.isCut)
@@ -115,7 +118,7 @@ LogicalResult Forms::check(size_t number) {
   return success();
 }
 
-LogicalResult Forms::beginAnew() {
+LogicalResult IntermediatePrograms::beginAnew() {
   size_t last = forms.size() - 1;
   if (!verification.options.full && last > 1 && failed(check(last - 1)))
     return failure();
@@ -141,7 +144,7 @@ LogicalResult Forms::beginAnew() {
   return success();
 }
 
-LogicalResult Forms::mark(StringRef phase, const PipelinePass &pass) {
+LogicalResult IntermediatePrograms::mark(StringRef phase, const PipelinePass &pass) {
   if (phase == "recipe")
     return runPass(pass.name, *marked, verification.pipeline);
   if (phase != "precision")
@@ -151,7 +154,7 @@ LogicalResult Forms::mark(StringRef phase, const PipelinePass &pass) {
   return success();
 }
 
-LogicalResult Forms::runPasses() {
+LogicalResult IntermediatePrograms::runPasses() {
   const VerifyOptions &options = verification.options;
   size_t count = 0;
   for (const Phase &phase : phasesOnTensors())
@@ -186,7 +189,7 @@ LogicalResult Forms::runPasses() {
   return success();
 }
 
-LogicalResult Forms::findFault() {
+LogicalResult IntermediatePrograms::findFault() {
   for (size_t number = 1; number < forms.size() && !verification.found.fault; ++number)
     if (failed(check(number)))
       return failure();

@@ -1,11 +1,11 @@
-//===- Known.cpp - What a program computes, to be found again -----------===//
+//===- ValueSet.cpp - What a program computes, to be found again ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "verify/Known.h"
+#include "verify/ValueSet.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Access.h"
 #include "verify/Compare.h"
@@ -18,13 +18,13 @@ static bool isSplat(const Tensor &tensor) {
          llvm::all_of(tensor.values, [&](double value) { return value == tensor.values[0]; });
 }
 
-void Known::add(const Tensor &tensor) {
+void ValueSet::add(const Tensor &tensor) {
   bySize[tensor.values.size()].push_back(tensor);
   if (isSplat(tensor))
     splats.push_back(tensor.values[0]);
 }
 
-bool Known::has(const Tensor &tensor) const {
+bool ValueSet::has(const Tensor &tensor) const {
   // One number everywhere may have been spread since.
   if (isSplat(tensor) && llvm::any_of(splats, [&](double value) {
         return std::abs(value - tensor.values[0]) <= passTolerance * std::abs(value);
@@ -38,7 +38,7 @@ bool Known::has(const Tensor &tensor) const {
          });
 }
 
-Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed) {
+Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const RandomInputs &feed) {
   Watched program{module, feed.inputs.at(entry.str()), {}};
   for (const auto &[name, value] : feed.variablesFor(entry))
     program.given.push_back(value);
@@ -51,7 +51,8 @@ Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed) 
   return program;
 }
 
-Watched watched(Ranks &ranks, int64_t rank, llvm::StringRef entry, const Feed &feed) {
+Watched watched(RankInterpreter &ranks, int64_t rank, llvm::StringRef entry,
+                const RandomInputs &feed) {
   ranks.variables = feed.variablesFor(entry);
   Watched program{ranks.program(rank), ranks.given(rank, entry, feed.inputs.at(entry.str())), {}};
   program.run = [&ranks, rank, name = entry.str(), &feed](See see) {
@@ -66,8 +67,8 @@ Watched watched(Ranks &ranks, int64_t rank, llvm::StringRef entry, const Feed &f
   return program;
 }
 
-Known knownTo(const Watched &program) {
-  Known known;
+ValueSet valueSetOf(const Watched &program) {
+  ValueSet known;
   for (const Tensor &value : program.given)
     known.add(value);
   program.run([&](mlir::Operation *, llvm::ArrayRef<Tensor> results) {

@@ -1,23 +1,23 @@
-//===- Known.h - What a program computes, to be found again -------------===//
+//===- ValueSet.h - What a program computes, to be found again ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_VERIFY_KNOWN_H
-#define WEIR_VERIFY_KNOWN_H
+#ifndef WEIR_VERIFY_VALUESET_H
+#define WEIR_VERIFY_VALUESET_H
 
-#include "verify/Feed.h"
 #include "verify/Outcome.h"
-#include "verify/Ranks.h"
+#include "verify/RandomInputs.h"
+#include "verify/RankInterpreter.h"
 #include <unordered_map>
 
 namespace weir {
 
 /// Every tensor that a program computes: to be found again whatever it is called. Row-major numbers
 /// count, not shapes: views move none.
-class Known {
+class ValueSet {
 public:
   void add(const Tensor &tensor);
   bool has(const Tensor &tensor) const;
@@ -36,11 +36,12 @@ struct Watched {
   Tensors given; ///< what it begins with
   std::function<void(See)> run;
 };
-Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed);
-Watched watched(Ranks &ranks, int64_t rank, llvm::StringRef entry, const Feed &feed);
+Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const RandomInputs &feed);
+Watched watched(RankInterpreter &ranks, int64_t rank, llvm::StringRef entry,
+                const RandomInputs &feed);
 
 /// What it is given and computes.
-Known knownTo(const Watched &program);
+ValueSet valueSetOf(const Watched &program);
 
 /// The op that gives the entry the result called `name`, a return's operand or a write, and the
 /// value; null where there is none.
