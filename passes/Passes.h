@@ -30,8 +30,8 @@ std::unique_ptr<mlir::Pass> createStrategy();
 #include "passes/Passes.h.inc"
 
 /// For the target of a compile, which keeps what is planned until it is compiled.
-std::unique_ptr<mlir::Pass> createNarrowFactors(std::shared_ptr<Target> target);
-std::unique_ptr<mlir::Pass> createWidenFactors(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createNativeFP8Products(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createUpcastUnsupported(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOrderKernels(std::shared_ptr<Target> target);

@@ -99,7 +99,7 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
-def NarrowGradients : Pass<"weir-narrow-gradients", "::mlir::ModuleOp"> {
+def LowPrecisionGradientReduction : Pass<"weir-low-precision-gradient-reduction", "::mlir::ModuleOp"> {
   let summary = "rounds the gradients of parameters before ranks add them up";
   let description = [{
     Of what weir.clip names, each in f32 and with dimensions: it is rounded to `type` and widened again, once a step, where it is a sum over all
@@ -109,7 +109,7 @@ def NarrowGradients : Pass<"weir-narrow-gradients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
-def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
+def BF16Parameters : Pass<"weir-bf16-parameters", "::mlir::ModuleOp"> {
   let summary = "keeps parameters and what optimizers keep of them in bf16, rounded at random when a step writes them";
   let description = [{
     Before: weir.variable parameter and optimizer of f32, with dimensions. After: of `type`. What is read is widened, which is exact; what @step
@@ -120,7 +120,7 @@ def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
-def NarrowFactors : Pass<"weir-narrow-factors", "::mlir::ModuleOp"> {
+def NativeFP8Products : Pass<"weir-native-fp8-products", "::mlir::ModuleOp"> {
   let summary = "makes products of factors rounded to eight bits ones of eight bits, where the target multiplies these";
   let description = [{
     Before: weir.matmul of a and b, each a float of eight bits times a power of two, rounded to bf16, which changes nothing. After: weir.matmul
@@ -131,7 +131,7 @@ def NarrowFactors : Pass<"weir-narrow-factors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
-def WidenFactors : Pass<"weir-widen-factors", "::mlir::ModuleOp"> {
+def UpcastUnsupported : Pass<"weir-upcast-unsupported", "::mlir::ModuleOp"> {
   let summary = "widens the operands of products that the target does not multiply as they are";
   let description = "A wider type holds each of their numbers: no product changes a bit. Each product has a copy of its own.";
   let options = [Weir_TargetOption];

@@ -70,7 +70,8 @@ static constexpr PipelinePass precisionPasses[] = {
     // On the whole step at once: what is kept for the backward computation is rounded once.
     {"mixed-precision", false, onModule<createMixedPrecision>, /*changesNumbers=*/true},
     // Behind it: gradients are the sums that it leaves wide.
-    {"narrow-gradients", false, onModule<createNarrowGradients>, /*changesNumbers=*/true},
+    {"low-precision-gradient-reduction", false, onModule<createLowPrecisionGradientReduction>,
+     /*changesNumbers=*/true},
 };
 
 static constexpr PipelinePass recipePasses[] = {
@@ -80,7 +81,7 @@ static constexpr PipelinePass recipePasses[] = {
     {"skip-steps", false, onEntries<createSkipSteps>},
     // Behind both, which look at what is computed before it is rounded: what a step that is skipped
     // writes is what was there, and that is not rounded any more.
-    {"narrow-masters", false, onModule<createNarrowMasters>, /*changesNumbers=*/true},
+    {"bf16-parameters", false, onModule<createBF16Parameters>, /*changesNumbers=*/true},
     {"verify-recipe", false, onEntries<createVerifyRecipe>},
 };
 
@@ -132,15 +133,15 @@ static constexpr PipelinePass simplifyPasses[] = {
 static constexpr PipelinePass fusePasses[] = {
     // Behind all that looks at values as the recipes of precision say them. The first to ask the
     // target: numbers do not depend on it but for how its library sums.
-    {"narrow-factors", false,
+    {"native-fp8-products", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createNarrowFactors(options.target));
+       pm.addPass(createNativeFP8Products(options.target));
      }},
     // Behind all that merges equal ops: a product's wide copy is its own. Before the target is
     // asked what it declines: it is asked about what is multiplied.
-    {"widen-factors", false,
+    {"upcast-unsupported", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createWidenFactors(options.target));
+       pm.addPass(createUpcastUnsupported(options.target));
      }},
     // A kernel's shape is one that the target runs.
     {"fuse", false,

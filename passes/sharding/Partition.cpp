@@ -406,7 +406,8 @@ private:
 
   /// The type in which ranks' parts are sent to be added up, where it is not the value's own: of
   /// what a product of low precision gives, over axes that are none of the batch's. Gradients of
-  /// parameters, which are added up over those, are as wide as they come (weir-narrow-gradients).
+  /// parameters, which are added up over those, are as wide as they come
+  /// (weir-low-precision-gradient-reduction).
   RankedTensorType lowSumOf(Value value, const Layout &from, const Layout &to) const {
     auto isAdded = [&](unsigned axis) { return !llvm::is_contained(to.partial, axis); };
     auto isOfRows = [&](unsigned axis) { return isAdded(axis) && isOfBatch(mesh.axes[axis].name); };

@@ -1,7 +1,7 @@
-// RUN: weir-opt --weir-strategy="precision=tf32" --weir-mixed-precision --weir-widen-factors=target=cuda %s | FileCheck %s
-// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision --weir-widen-factors=target=cuda %s | FileCheck %s --check-prefix=BF16
-// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision --weir-widen-factors=target=cpu:x86-64-v3 %s | FileCheck %s --check-prefix=WIDE
-// RUN: not weir-opt --weir-strategy="precision=tf32" --weir-mixed-precision --weir-widen-factors=target=cpu:x86-64-v3 %s 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: weir-opt --weir-strategy="precision=tf32" --weir-mixed-precision --weir-upcast-unsupported=target=cuda %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision --weir-upcast-unsupported=target=cuda %s | FileCheck %s --check-prefix=BF16
+// RUN: weir-opt --weir-strategy="precision=bf16" --weir-mixed-precision --weir-upcast-unsupported=target=cpu:x86-64-v3 %s | FileCheck %s --check-prefix=WIDE
+// RUN: not weir-opt --weir-strategy="precision=tf32" --weir-mixed-precision --weir-upcast-unsupported=target=cpu:x86-64-v3 %s 2>&1 | FileCheck %s --check-prefix=CPU
 
 // In tf32 nothing is rounded in memory: every op that multiplies says what may be rounded on the way. In bf16 only those do that
 // multiply what they compute themselves.

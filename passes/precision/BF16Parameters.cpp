@@ -1,4 +1,4 @@
-//===- NarrowMasters.cpp - Parameters without a copy in f32 ---------------===//
+//===- BF16Parameters.cpp - Parameters without a copy in f32 --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,7 +39,7 @@
 #include <set>
 
 namespace weir {
-#define GEN_PASS_DEF_NARROWMASTERS
+#define GEN_PASS_DEF_BF16PARAMETERS
 #include "passes/Passes.h.inc"
 } // namespace weir
 
@@ -69,7 +69,7 @@ StringRef parameterOf(VariableOp variable) {
   return variable.getRole() == Role::optimizer ? name.split('/').second : name;
 }
 
-struct NarrowMasters : weir::impl::NarrowMastersBase<NarrowMasters> {
+struct BF16Parameters : weir::impl::BF16ParametersBase<BF16Parameters> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     low = typeOf(&getContext(), *strategyOf(module).paramType);

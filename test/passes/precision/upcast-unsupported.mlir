@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-widen-factors=target=cpu:x86-64-v3 %s | FileCheck %s
-// RUN: weir-opt --weir-widen-factors=target=cpu:x86-64-v4+bf16 %s | FileCheck %s --check-prefix=BF16
+// RUN: weir-opt --weir-upcast-unsupported=target=cpu:x86-64-v3 %s | FileCheck %s
+// RUN: weir-opt --weir-upcast-unsupported=target=cpu:x86-64-v4+bf16 %s | FileCheck %s --check-prefix=BF16
 
 // Each product has a copy of its own; what is wide stays as it is.
 // CHECK-LABEL: func @two

@@ -1,6 +1,6 @@
-// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-narrow-masters %s | FileCheck %s
-// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-narrow-masters --weir-narrow-masters %s | FileCheck %s
-// RUN: weir-opt --weir-narrow-masters %s | FileCheck %s --check-prefix=F32
+// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-bf16-parameters %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="param-dtype=bf16" --weir-bf16-parameters --weir-bf16-parameters %s | FileCheck %s
+// RUN: weir-opt --weir-bf16-parameters %s | FileCheck %s --check-prefix=F32
 
 
 // F32-NOT: bf16

@@ -1,9 +1,9 @@
-// RUN: weir-opt --weir-narrow-factors=target=cuda:sm_90 --split-input-file %s | FileCheck %s
-// RUN: weir-opt --weir-narrow-factors=target=cuda:sm_90 --weir-widen-factors=target=cuda:sm_90 --weir-fuse=target=cuda:sm_90 --split-input-file %s | FileCheck %s --check-prefix=FUSED
-// RUN: weir-opt --weir-narrow-factors=target=cuda --split-input-file %s | FileCheck %s --check-prefix=NONE
-// RUN: weir-opt --weir-narrow-factors=target=cuda:sm_80 --split-input-file %s | FileCheck %s --check-prefix=NONE
-// RUN: weir-opt --weir-narrow-factors=target=cuda:sm_90+none --split-input-file %s | FileCheck %s --check-prefix=NONE
-// RUN: weir-opt --weir-narrow-factors=target=cpu:x86-64-v3 --split-input-file %s | FileCheck %s --check-prefix=NONE
+// RUN: weir-opt --weir-native-fp8-products=target=cuda:sm_90 --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-native-fp8-products=target=cuda:sm_90 --weir-upcast-unsupported=target=cuda:sm_90 --weir-fuse=target=cuda:sm_90 --split-input-file %s | FileCheck %s --check-prefix=FUSED
+// RUN: weir-opt --weir-native-fp8-products=target=cuda --split-input-file %s | FileCheck %s --check-prefix=NONE
+// RUN: weir-opt --weir-native-fp8-products=target=cuda:sm_80 --split-input-file %s | FileCheck %s --check-prefix=NONE
+// RUN: weir-opt --weir-native-fp8-products=target=cuda:sm_90+none --split-input-file %s | FileCheck %s --check-prefix=NONE
+// RUN: weir-opt --weir-native-fp8-products=target=cpu:x86-64-v3 --split-input-file %s | FileCheck %s --check-prefix=NONE
 
 // Both factors lie as they are wanted; what is not finite is none in eight bits.
 // CHECK-LABEL: func @scaled

@@ -1,4 +1,4 @@
-// RUN: not weir-opt --weir-strategy="param-dtype=bf16" --weir-narrow-masters %s 2>&1 | FileCheck %s
+// RUN: not weir-opt --weir-strategy="param-dtype=bf16" --weir-bf16-parameters %s 2>&1 | FileCheck %s
 
 weir.variable parameter @w : tensor<3xf32>
 

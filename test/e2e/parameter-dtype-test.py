@@ -215,7 +215,7 @@ train {
             ("gpt-char", sizes, "f32"), ("gpt-char", sizes, "bf16"), ("mnist-mlp", ["--set", "hidden=40", "--set", "batch=5"], "bf16"),
         ):  # fmt: skip
             said = self.weir("verify", weirtest.MODELS / f"{model}.weir", *sizes, "--precision", precision, "--param-dtype", "bf16")
-            self.assertRegex(said.stderr, r"narrow-masters +results are up to \d\.\de-\d\d from what they were")
+            self.assertRegex(said.stderr, r"bf16-parameters +results are up to \d\.\de-\d\d from what they were")
             self.assertIn("verified:", said.stdout)
 
 

@@ -1,4 +1,4 @@
-//===- WidenFactors.cpp - Products in types that the target multiplies ----===//
+//===- UpcastUnsupported.cpp - Products in types the target multiplies ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@
 #include "passes/Passes.h"
 
 namespace weir {
-#define GEN_PASS_DEF_WIDENFACTORS
+#define GEN_PASS_DEF_UPCASTUNSUPPORTED
 #include "passes/Passes.h.inc"
 } // namespace weir
 
@@ -30,9 +30,9 @@ using namespace weir;
 
 namespace {
 
-struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
-  using WidenFactorsBase::WidenFactorsBase;
-  explicit WidenFactors(std::shared_ptr<Target> target) : made(std::move(target)) {}
+struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> {
+  using UpcastUnsupportedBase::UpcastUnsupportedBase;
+  explicit UpcastUnsupported(std::shared_ptr<Target> target) : made(std::move(target)) {}
 
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
@@ -94,6 +94,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createWidenFactors(std::shared_ptr<Target> target) {
-  return std::make_unique<WidenFactors>(std::move(target));
+std::unique_ptr<Pass> weir::createUpcastUnsupported(std::shared_ptr<Target> target) {
+  return std::make_unique<UpcastUnsupported>(std::move(target));
 }

@@ -1,4 +1,4 @@
-//===- NarrowGradients.cpp - Gradients rounded before they are added up ---===//
+//===- LowPrecisionGradientReduction.cpp - Gradients rounded, then summed -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {
-#define GEN_PASS_DEF_NARROWGRADIENTS
+#define GEN_PASS_DEF_LOWPRECISIONGRADIENTREDUCTION
 #include "passes/Passes.h.inc"
 } // namespace weir
 
@@ -41,7 +41,8 @@ namespace {
 /// Whether the op divides by the scale of the loss.
 bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 
-struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
+struct LowPrecisionGradientReduction
+    : weir::impl::LowPrecisionGradientReductionBase<LowPrecisionGradientReduction> {
   void runOnOperation() override {
     const Type low = typeOf(&getContext(), *strategyOf(getOperation()).gradReduceType);
     llvm::SetVector<Value> sums;

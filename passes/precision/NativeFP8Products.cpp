@@ -1,4 +1,4 @@
-//===- NarrowFactors.cpp - Products of floats of eight bits ---------------===//
+//===- NativeFP8Products.cpp - Products of floats of eight bits -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,8 @@
 //
 // Mixed precision rounds a factor to eight bits under a scale that is a power of two, and writes
 // what comes of it as bf16 again, exactly (Scaler.h): products of bf16 are right on every target.
-// Runs just before the pass that widens factors (WidenFactors.cpp), on whose targets they stay as
-// they are.
+// Runs just before the pass that widens factors (UpcastUnsupported.cpp), on whose targets they stay
+// as they are.
 //
 //   d = cast bf16 (select (is_finite w), (cast f32 q) * s, w), q = cast f8 c
 //
@@ -34,7 +34,7 @@
 #include <optional>
 
 namespace weir {
-#define GEN_PASS_DEF_NARROWFACTORS
+#define GEN_PASS_DEF_NATIVEFP8PRODUCTS
 #include "passes/Passes.h.inc"
 } // namespace weir
 
@@ -107,9 +107,9 @@ std::optional<Scaled> scaledOf(Value factor) {
   return scaledBehind(factor);
 }
 
-struct NarrowFactors : weir::impl::NarrowFactorsBase<NarrowFactors> {
-  using NarrowFactorsBase::NarrowFactorsBase;
-  explicit NarrowFactors(std::shared_ptr<Target> target) : made(std::move(target)) {}
+struct NativeFP8Products : weir::impl::NativeFP8ProductsBase<NativeFP8Products> {
+  using NativeFP8ProductsBase::NativeFP8ProductsBase;
+  explicit NativeFP8Products(std::shared_ptr<Target> target) : made(std::move(target)) {}
 
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
@@ -202,6 +202,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createNarrowFactors(std::shared_ptr<Target> target) {
-  return std::make_unique<NarrowFactors>(std::move(target));
+std::unique_ptr<Pass> weir::createNativeFP8Products(std::shared_ptr<Target> target) {
+  return std::make_unique<NativeFP8Products>(std::move(target));
 }
