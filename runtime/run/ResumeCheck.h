@@ -1,4 +1,4 @@
-//===- ResumeCheck.h - Whether a checkpoint is gone on from as it began -----===//
+//===- ResumeCheck.h - Whether a checkpoint is gone on from as it began ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
