@@ -240,6 +240,26 @@ def VerifySizes : Pass<"weir-verify-sizes", "::mlir::ModuleOp"> {
   let description = "Kernels count in 32 bits. A whole batch, or what several ranks have together, may be larger: so behind what cuts these.";
 }
 
+// collectives/
+
+def BucketCollectives : Pass<"weir-bucket-collectives", "::mlir::func::FuncOp"> {
+  let summary = "merges small collectives into one";
+  let description = [{
+    All-reduces, and reduce-scatters and all-gathers over axes of the batch, of one kind, axis and element type, up to 262144 elements together:
+    weir.pack puts their values side by side, and weir.unpack takes the results apart. A bucket is where its first collective was.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def ExpandCollectives : Pass<"weir-expand-collectives", "::mlir::func::FuncOp"> {
+  let summary = "makes all_reduce and reduce_scatter of collectives that move rows, and local sums";
+  let description = [{
+    Each rank sums what it gets in the order of ranks. A reduce_scatter is an all_to_all and a sum. An all_reduce is a reduce_scatter and an
+    all_gather; where it has fewer than 1024 elements for each member, it is an all_gather and a sum of all values.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def NumberCollectives : Pass<"weir-number-collectives", "::mlir::func::FuncOp"> {
   let summary = "gives each collective the number that it has on all ranks";
   let description = [{

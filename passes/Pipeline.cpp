@@ -104,7 +104,10 @@ static constexpr PipelinePass partitionPasses[] = {
        if (options.strategy.hasMesh())
          pm.addPass(createPartition({options.rank, /*says=*/false}));
      }},
-    // Right behind it: up to here the programs of stages are one.
+    // Ahead of what carries sums out: one expansion for a bucket.
+    {"bucket-collectives", true, onEntriesWithMesh<createBucketCollectives>},
+    {"expand-collectives", false, onEntriesWithMesh<createExpandCollectives>},
+    // Right behind them: up to here the programs of stages are one.
     {"split-stages", false, onModuleWithStages<createSplitStages>},
 };
 
@@ -305,7 +308,8 @@ static int64_t onFirstStage(const Mesh &mesh, int64_t rank) {
 FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRef<int64_t> ranks,
                                                         PipelineOptions options) {
   const Mesh &mesh = options.strategy.mesh;
-  // What partitioning makes is the program of all stages.
+  // What these make is the program of all stages.
+  constexpr StringLiteral ofAllStages[] = {"partition", "bucket-collectives", "expand-collectives"};
   std::map<int64_t, OwningOpRef<ModuleOp>> partitioned;
   for (int64_t rank : ranks)
     if (int64_t first = onFirstStage(mesh, rank); !partitioned.count(first))
@@ -313,11 +317,12 @@ FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRe
   for (auto &[rank, program] : partitioned) {
     options.rank = rank;
     TimingScope time = options.time ? options.time->nest("partition") : TimingScope();
-    if (failed(runPass("partition", *program, options)))
-      return failure();
+    for (StringRef pass : ofAllStages)
+      if (!llvm::is_contained(options.without, pass) && failed(runPass(pass, *program, options)))
+        return failure();
   }
   std::vector<StringRef> without(options.without.begin(), options.without.end());
-  without.push_back("partition");
+  llvm::append_range(without, ofAllStages);
   options.without = without;
   std::vector<OwningOpRef<ModuleOp>> plans;
   for (int64_t rank : ranks) {

@@ -58,7 +58,7 @@ std::optional<Tensor> together(llvm::ArrayRef<const Tensor *> shares, const Layo
 
 /// "; weir.all_gather over dp brings it": the last collective that partitioning made for a value.
 std::string broughtBy(mlir::Operation *op) {
-  while (op && !isCollective(op)) {
+  while (op && !isCollective(op) && !llvm::isa<AllReduceOp, ReduceScatterOp>(op)) {
     mlir::Operation *before = nullptr;
     for (mlir::Value operand : op->getOperands())
       if (mlir::Operation *maker = operand.getDefiningOp();
@@ -66,9 +66,12 @@ std::string broughtBy(mlir::Operation *op) {
         before = maker;
     op = before;
   }
-  return op ? "; " + op->getName().getStringRef().str() + " over " +
-                  op->getAttrOfType<mlir::StringAttr>("axis").str() + " brings it"
-            : "";
+  if (!op)
+    return "";
+  auto all = llvm::dyn_cast<AllReduceOp>(op);
+  const std::string axes = all ? llvm::join(all.getAxes().getAsValueRange<mlir::StringAttr>(), ", ")
+                               : op->getAttrOfType<mlir::StringAttr>("axis").str();
+  return "; " + op->getName().getStringRef().str() + " over " + axes + " brings it";
 }
 
 } // namespace

@@ -102,6 +102,40 @@ Tensor transferred(Op op, const Tensor &input, std::optional<Shape> got, int64_t
   return result;
 }
 
+/// The sum of what all members along an axis give, in their order.
+Tensor summed(const Tensor &input, llvm::StringRef axisName, mlir::Operation *op, const Mesh &mesh,
+              Transport &transport) {
+  const unsigned axis = axisOf(axisName, mesh);
+  std::vector<Tensor> given(size_t(mesh.axes[axis].size), Tensor(input.shape));
+  std::vector<std::span<const std::byte>> to(given.size(),
+                                             std::as_bytes(std::span(input.values)));
+  std::vector<std::span<std::byte>> from;
+  for (Tensor &one : given)
+    from.push_back(std::as_writable_bytes(std::span(one.values)));
+  transport.exchange(axis, wordsOf(op, axisName), to, from);
+  const std::optional<Element> element = elementOf(tensorType(op->getResult(0)).getElementType());
+  const bool isFloat = llvm::isa<mlir::FloatType>(tensorType(op->getResult(0)).getElementType());
+  Tensor sum(input.shape);
+  for (size_t i = 0; i < sum.values.size(); ++i) {
+    for (const Tensor &one : given)
+      sum.values[i] += one.values[i];
+    sum.values[i] = isFloat ? (isLow(*element) ? rounded(*element, sum.values[i]) : sum.values[i])
+                            : double(int32_t(int64_t(sum.values[i])));
+  }
+  return sum;
+}
+
+/// This rank's rows of a sum.
+Tensor rowsOf(const Tensor &sum, ReduceScatterOp op, const Mesh &mesh, int64_t rank) {
+  llvm::ArrayRef<int64_t> rows = op.getRows();
+  const auto member = size_t(mesh.coordinate(rank, axisOf(op.getAxis(), mesh)));
+  const int64_t width = int64_t(sum.values.size()) / sum.shape[0],
+                begin = std::accumulate(rows.begin(), rows.begin() + member, int64_t(0));
+  Tensor own(shapeOf(op.getResult()));
+  std::copy_n(sum.values.begin() + begin * width, own.values.size(), own.values.begin());
+  return own;
+}
+
 /// Throws Failure where the members are at something else.
 Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, const Mesh &mesh,
                  int64_t rank, Transport &transport) {
@@ -116,6 +150,14 @@ Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, c
     return transferred(receive, input,
                        Shape{int64_t(receive.getSize() / sizeOf(*elementOf(receive.getElement())))},
                        receive.getRound(), mesh, transport);
+  if (auto all = llvm::dyn_cast<AllReduceOp>(op)) {
+    Tensor sum = input;
+    for (llvm::StringRef axis : all.getAxes().getAsValueRange<mlir::StringAttr>())
+      sum = summed(sum, axis, op, mesh, transport);
+    return sum;
+  }
+  if (auto scatter = llvm::dyn_cast<ReduceScatterOp>(op))
+    return rowsOf(summed(input, scatter.getAxis(), op, mesh, transport), scatter, mesh, rank);
   InElements what(op);
   const spec::Exchange &exchange = what.exchange;
   unsigned axis = axisOf(what.axis, mesh);

@@ -200,7 +200,7 @@ def Plan_CopyOp : Plan_ActionOp<"copy"> {
 def Plan_CollectiveOp : Plan_ActionOp<"collective"> {
   let summary = "what the members along an axis of the mesh have, or have for this rank, one after the other";
   let description = [{
-    As weir.all_gather, weir.all_to_all and weir.shift: `bytes` are those of each member, `own` this rank's, all of them elements of that
+    As weir.all_gather, weir.all_to_all and weir.collective_permute: `bytes` are those of each member, `own` this rank's, all of them elements of that
     type. It reads `own` bytes and writes all, or reads all and writes `own` from each, or reads `own` and writes as many. `number` is what it has on all ranks (weir-number-collectives), from
     1 on; 0: it has none.
     C1: `bytes` are positive, and `own` is one of them, of a shift all of them.  C2: the type is one of the weir dialect, and `bytes` are whole elements.

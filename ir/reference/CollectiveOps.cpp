@@ -73,9 +73,11 @@ mlir::FailureOr<Tensors> kept(KeptOp op, Inputs, Interpreter &interpreter) {
 } // namespace
 
 void attachCollective(mlir::MLIRContext &context) {
+  attach<AllReduceOp, exchange<AllReduceOp>>(context);
+  attach<ReduceScatterOp, exchange<ReduceScatterOp>>(context);
   attach<AllGatherOp, exchange<AllGatherOp>>(context);
   attach<AllToAllOp, exchange<AllToAllOp>>(context);
-  attach<ShiftOp, exchange<ShiftOp>>(context);
+  attach<CollectivePermuteOp, exchange<CollectivePermuteOp>>(context);
   attach<PackOp, pack>(context);
   attach<UnpackOp, unpack>(context);
   attach<CrossOp, cross>(context);

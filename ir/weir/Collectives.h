@@ -23,7 +23,7 @@ namespace weir {
 inline constexpr llvm::StringLiteral numberAttrName = "weir.number";
 
 inline bool isCollective(mlir::Operation *op) {
-  return llvm::isa<AllGatherOp, AllToAllOp, ShiftOp>(op);
+  return llvm::isa<AllGatherOp, AllToAllOp, CollectivePermuteOp>(op);
 }
 
 /// Whether it puts values together for a collective, or takes them apart behind one.
@@ -47,7 +47,7 @@ inline CollectiveFacts factsOf(mlir::Operation *op) {
     facts.own = shapeOf(gather.getInput())[0];
     return facts;
   }
-  if (auto shift = llvm::dyn_cast<ShiftOp>(op)) {
+  if (auto shift = llvm::dyn_cast<CollectivePermuteOp>(op)) {
     facts.kind = spec::CollectiveKind::shift;
     facts.axis = shift.getAxis();
     facts.rows = shift.getRows();

@@ -316,7 +316,7 @@ void EntryLowering::lowerCollective(Operation *op) {
   for (int64_t count : facts.rows)
     bytes.push_back(count * row);
   Value buffer = bufferOf[result] =
-      allocate(result, isa<ShiftOp>(op) ? "of the rank before" : "of all ranks");
+      allocate(result, isa<CollectivePermuteOp>(op) ? "of the rank before" : "of all ranks");
   plan::CollectiveOp::create(builder, op->getLoc(), plan::CollectiveKind(facts.kind), facts.axis,
                              bufferOf.lookup(memoryOf(input)), buffer, bytes, facts.own * row,
                              tensorType(input).getElementType(), facts.number);

@@ -116,7 +116,7 @@ std::string Explainer::whyNot(int tensor) const {
     return "the loop over microbatches has it";
   if (isa<PackOp>(maker))
     return "put together for all ranks";
-  if (isa<ShiftOp>(maker))
+  if (isa<CollectivePermuteOp>(maker))
     return "passed on by another rank";
   return isCollective(maker) || isa<UnpackOp>(maker) ? "gathered from all ranks"
                                                      : "fetched from the host";

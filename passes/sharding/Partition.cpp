@@ -118,7 +118,7 @@ private:
       return failure();
     moved.pop_back();
     OpBuilder::InsertionGuard guard(builder);
-    if (failed(reshard.make()))
+    if (failed(reshard.check()))
       return failure();
     function.erase();
     return success();

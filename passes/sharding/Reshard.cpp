@@ -16,17 +16,13 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
+#include "passes/collectives/Expansion.h"
 #include "passes/sharding/SubDimensions.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
 namespace weir::sharding {
-
-/// A sum of fewer elements than so many for each member is made of all members' at once: two
-/// collectives of a part each would move as little, and wait twice. Of the fullest rank: all ranks
-/// are to have the same collectives.
-static constexpr int64_t fewElements = 1024;
 
 static int64_t mostElements(const Layout &layout, const Mesh &mesh) {
   int64_t elements = 1;
@@ -146,24 +142,22 @@ static const Piece &pieceOf(const Layout &layout, const Step &step) {
   return layout.dimensions[step.dimension][step.piece];
 }
 
-/// What stays apart is textbook's: what a layer's ranks tell each other over other axes is large,
-/// and each has its place. Members that have as many rows have equal columns of several values.
-bool Reshard::isPutOff(const Piece &piece, unsigned axis) const {
-  return isOfBatch(mesh.axes[axis].name) && piece.isEven(mesh);
+/// What stands alone is tensor parallelism's: what a layer's ranks tell each other over other axes
+/// is large, and each collective has its place. Members that have as many rows have equal columns
+/// of several values.
+IntegerAttr Reshard::fullest(const Layout &layout, const Piece &piece, unsigned axis,
+                             int64_t times) {
+  return isOfBatch(mesh.axes[axis].name) && piece.isEven(mesh)
+             ? builder.getI64IntegerAttr(times * mostElements(layout, mesh))
+             : IntegerAttr();
 }
 
-/// Until make(); the result has so many rows.
-Value Reshard::putOff(Location loc, Value value, Later::Kind kind, const Layout &layout,
-                      unsigned axis, int64_t rows) {
-  int64_t elements = mostElements(layout, mesh);
-  if (kind == Later::gather)
-    elements *= members(axis);
-  return buckets.put(builder, loc, value, withRows(value, rows), {kind, axis, elements, again});
-}
-
-Value Reshard::allGather(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows) {
+Value Reshard::allGather(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows,
+                         IntegerAttr fullest) {
   return AllGatherOp::create(builder, loc, typeLike(value, withRows(value, all(rows))), value,
-                             mesh.axes[axis].name, rows, again);
+                             builder.getStringAttr(mesh.axes[axis].name),
+                             builder.getDenseI64ArrayAttr(rows),
+                             again ? builder.getUnitAttr() : UnitAttr(), fullest);
 }
 
 Value Reshard::stack(Location loc, Value value, unsigned axis) {
@@ -175,9 +169,8 @@ Value Reshard::gather(Location loc, Value value, const Layout &layout, const Ste
   const Piece &piece = pieceOf(layout, step);
   SmallVector<int64_t> members = rows(piece, step.axis);
   return inFront(loc, value, layout, step, [&](Value front) {
-    return isPutOff(piece, step.axis)
-               ? putOff(loc, front, Later::gather, layout, step.axis, all(members))
-               : allGather(loc, front, step.axis, members);
+    return allGather(loc, front, step.axis, members,
+                     fullest(layout, piece, step.axis, mesh.axes[step.axis].size));
   });
 }
 
@@ -244,64 +237,18 @@ Value Reshard::swap(Location loc, Value value, const Layout &layout, const Step 
   return value;
 }
 
-/// Of what lies one part after the other along the first dimension, in order and in f32.
-Value Reshard::sum(Location loc, Value parts) {
-  RankedTensorType type = tensorType(parts);
-  bool isLow = isa<FloatType>(type.getElementType()) && !type.getElementType().isF32();
-  if (isLow)
-    parts = CastOp::create(builder, loc, type.clone(builder.getF32Type()), parts);
-  Value sum = ReduceOp::create(builder, loc, parts, Reduction::sum, ArrayRef<int64_t>{0});
-  return isLow ? CastOp::create(builder, loc, type.clone(shapeOf(sum)), sum).getResult() : sum;
-}
-
-/// The sum of all members' values, for all of them; the fullest rank has so many elements. Of a sum
-/// over several axes a member along the first adds up its share alone over the others: together
-/// they move as much as one collective of all would.
-Value Reshard::addUp(Location loc, Value value, ArrayRef<unsigned> axes, int64_t ofFullest) {
-  if (axes.empty())
-    return value;
-  const unsigned axis = axes[0];
-  int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
-  if (ofFullest < fewElements * members)
-    return addUp(loc, sum(loc, stack(loc, value, axis)), axes.drop_front(), ofFullest);
-  Shape shape(shapeOf(value));
-  Value flat = value;
-  if (shape.size() > 1)
-    flat = MergeDimsOp::create(builder, loc, flat, int64_t(0), int64_t(shape.size()));
-  int64_t share = (elements + members - 1) / members;
-  SmallVector<int64_t> shares(members, share);
-  const int64_t zero[] = {0}, one[] = {1};
-  if (share * members != elements)
-    flat = PadOp::create(builder, loc, typeLike(flat, {share * members}), flat, zero, one);
-  flat = sumOfShares(loc, flat, axis, shares, share);
-  flat = addUp(loc, flat, axes.drop_front(), (ofFullest + members - 1) / members);
-  flat = allGather(loc, flat, axis, shares);
-  if (share * members != elements)
-    flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
-  return shape.size() > 1 ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
-                          : flat;
-}
-
 /// The sum of all members' values, of which each gets its share.
-Value Reshard::addUpTo(Location loc, Value value, const Layout &layout, const Step &step) {
+Value Reshard::reduceScatter(Location loc, Value value, const Layout &layout, const Step &step) {
   Piece cut = pieceOf(layout, step);
   cut.axes.push_back(step.axis);
   SmallVector<int64_t> members = rows(cut, step.axis);
-  int64_t share = cut.share(mesh, rank).size;
+  const int64_t share = cut.share(mesh, rank).size;
   return inFront(loc, value, layout, step, [&](Value front) {
-    return isPutOff(cut, step.axis) ? putOff(loc, front, Later::scatter, layout, step.axis, share)
-                                    : sumOfShares(loc, front, step.axis, members, share);
+    return ReduceScatterOp::create(builder, loc, typeLike(front, withRows(front, share)), front,
+                                   builder.getStringAttr(mesh.axes[step.axis].name),
+                                   builder.getDenseI64ArrayAttr(members),
+                                   fullest(layout, cut, step.axis));
   });
-}
-
-/// Of what each member has for each, as so many rows.
-Value Reshard::sumOfShares(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows,
-                           int64_t share) {
-  int64_t count = rows.size();
-  Value parts = AllToAllOp::create(builder, loc, typeLike(value, withRows(value, count * share)),
-                                   value, mesh.axes[axis].name, rows);
-  return sum(loc,
-             SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{count, share}));
 }
 
 void apply(Layout &layout, const Step &step) {
@@ -318,7 +265,7 @@ void apply(Layout &layout, const Step &step) {
 }
 
 bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh) {
-  return mostElements(before, mesh) < fewElements * mesh.axes[axis].size;
+  return collectives::gathersToReduce(mostElements(before, mesh), mesh.axes[axis].size);
 }
 
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh) {
@@ -400,25 +347,6 @@ bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh) {
   });
 }
 
-LogicalResult Reshard::make() {
-  buckets.make(builder, *this);
-  return failure(isTooLong);
-}
-
-Value Reshard::move(Location loc, Value value, const Later &how) {
-  llvm::SaveAndRestore restored(again, how.again);
-  if (how.kind == Later::sum) {
-    SmallVector<unsigned> axes = {how.axis};
-    llvm::append_range(axes, how.also);
-    return addUp(loc, value, axes, how.elements);
-  }
-  int64_t count = members(how.axis), rows = shapeOf(value)[0];
-  bool isGathered = how.kind == Later::gather;
-  SmallVector<int64_t> each(count, isGathered ? rows : rows / count);
-  return isGathered ? allGather(loc, value, how.axis, each)
-                    : sumOfShares(loc, value, how.axis, each, each[0]);
-}
-
 Value Reshard::move(Location loc, Value value, const Layout &from, const Layout &to, bool again) {
   llvm::SaveAndRestore restored(this->again, again);
   Layout now = from;
@@ -439,13 +367,15 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
       value = swap(loc, value, now, step);
       break;
     case Step::sumTo:
-      value = addUpTo(loc, value, now, step);
+      value = reduceScatter(loc, value, now, step);
       break;
     case Step::sum: {
-      Later sum{Later::sum, step.axis, mostElements(now, mesh), false};
+      SmallVector<StringRef> axes = {mesh.axes[step.axis].name};
       for (; isSumOfBatch(step) && i + 1 < steps.size() && isSumOfBatch(steps[i + 1]); ++i)
-        sum.also.push_back(steps[i + 1].axis);
-      value = buckets.put(builder, loc, value, shapeOf(value), sum);
+        axes.push_back(mesh.axes[steps[i + 1].axis].name);
+      value = AllReduceOp::create(builder, loc, value.getType(), value,
+                                  builder.getStrArrayAttr(axes),
+                                  builder.getI64IntegerAttr(mostElements(now, mesh)));
       break;
     }
     case Step::regroup:

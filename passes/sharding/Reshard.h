@@ -15,7 +15,6 @@
 #define WEIR_PASSES_SHARDING_RESHARD_H
 
 #include "ir/weir/WeirDialect.h"
-#include "passes/sharding/Buckets.h"
 #include "runtime/base/Layout.h"
 
 namespace weir::sharding {
@@ -53,20 +52,18 @@ int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, co
 /// Whether a sum over the axis is of so little that members tell each other all of it at once.
 bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh);
 
-class Reshard : private Mover {
+class Reshard {
 public:
   /// `builder` stands where ops are to be made.
   Reshard(mlir::OpBuilder &builder, mlir::ModuleOp module, const Mesh &mesh, int64_t rank)
       : builder(builder), module(module), mesh(mesh), rank(rank) {}
 
-  /// Some of what moves is made by make(). `again`: what is gathered has been so before, and is not
-  /// to be kept from there.
+  /// `again`: what is gathered has been so before, and is not to be kept from there.
   mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to,
                    bool again = false);
 
-  /// Makes what was put off (Buckets.h). Failure, with a diagnostic, where something before was
-  /// too long to be cut.
-  llvm::LogicalResult make();
+  /// Failure where something was too long to be cut, which a diagnostic has said.
+  llvm::LogicalResult check() const { return llvm::failure(isTooLong); }
 
   /// The values of all members along the axis, one after the other: a leading dimension.
   mlir::Value stack(mlir::Location loc, mlir::Value value, unsigned axis);
@@ -79,27 +76,20 @@ public:
   mlir::Value places(mlir::Location loc, const Layout &layout, llvm::ArrayRef<int64_t> strides);
 
 private:
-  int64_t members(unsigned axis) const override { return mesh.axes[axis].size; }
-  mlir::Value move(mlir::Location loc, mlir::Value value, const Later &how) override;
-
-  bool isPutOff(const Piece &piece, unsigned axis) const;
-  mlir::Value putOff(mlir::Location loc, mlir::Value value, Later::Kind kind, const Layout &layout,
-                     unsigned axis, int64_t rows);
+  /// For a collective over the axis that may share a bucket: the elements of a value on the fullest
+  /// rank, times `times`. Null for one that stands alone.
+  mlir::IntegerAttr fullest(const Layout &layout, const Piece &piece, unsigned axis,
+                            int64_t times = 1);
   mlir::Value inFront(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step,
                       llvm::function_ref<mlir::Value(mlir::Value)> change);
   llvm::SmallVector<int64_t> rows(const Piece &piece, unsigned axis) const;
   mlir::Value allGather(mlir::Location loc, mlir::Value value, unsigned axis,
-                        llvm::ArrayRef<int64_t> rows);
+                        llvm::ArrayRef<int64_t> rows, mlir::IntegerAttr fullest = {});
   mlir::Value gather(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value slice(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
-  mlir::Value sum(mlir::Location loc, mlir::Value parts);
-  mlir::Value addUp(mlir::Location loc, mlir::Value value, llvm::ArrayRef<unsigned> axes,
-                    int64_t ofFullest);
-  mlir::Value sumOfShares(mlir::Location loc, mlir::Value value, unsigned axis,
-                          llvm::ArrayRef<int64_t> rows, int64_t share);
-  mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,
-                      const Step &step);
+  mlir::Value reduceScatter(mlir::Location loc, mlir::Value value, const Layout &layout,
+                            const Step &step);
 
   mlir::OpBuilder &builder;
   mlir::ModuleOp module;
@@ -107,7 +97,6 @@ private:
   const int64_t rank;
   bool again = false; ///< of gathers that are made
   bool isTooLong = false;
-  Buckets buckets;
 };
 
 } // namespace weir::sharding

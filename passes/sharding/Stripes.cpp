@@ -85,7 +85,7 @@ private:
     if (count == 1)
       return value;
     SmallVector<int64_t> rows(count, shapeOf(value)[0]);
-    return ShiftOp::create(builder, b.loc, value.getType(), value, ring, rows,
+    return CollectivePermuteOp::create(builder, b.loc, value.getType(), value, ring, rows,
                            isa<AttendGradOp>(op));
   }
 

@@ -7,6 +7,7 @@
 
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/Shapes.h"
+#include "llvm/ADT/DenseSet.h"
 #include <numeric>
 
 using namespace mlir;
@@ -24,6 +25,36 @@ static LogicalResult verifyRowsOf(Operation *op, ArrayRef<int64_t> rows) {
   if (shapeOf(op->getOperand(0)).empty())
     return op->emitOpError("moves rows, and its input has none");
   return expectSameElements(op, op->getOperand(0), op->getResult(0));
+}
+
+LogicalResult AllReduceOp::verify() {
+  // C1
+  if (getAxes().empty())
+    return emitOpError("needs an axis");
+  llvm::SmallDenseSet<Attribute> axes;
+  for (Attribute axis : getAxes())
+    if (!axes.insert(axis).second)
+      return emitOpError("is over ") << axis << " twice";
+  // C2
+  if (getInput().getType() != getResult().getType())
+    return emitOpError("gives ") << getResult().getType() << ": expected " << getInput().getType();
+  return success();
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  if (failed(verifyRowsOf(*this, getRows())))
+    return failure();
+  // C1
+  Shape shape(shapeOf(getInput()));
+  if (shape[0] != all(getRows()))
+    return emitOpError("has ") << shape[0] << " rows, and " << all(getRows())
+                               << " for all members together";
+  // C2
+  ArrayRef<int64_t> result = shapeOf(getResult());
+  if (result.empty() || !llvm::is_contained(getRows(), result[0]))
+    return emitOpError("gives as many rows as no member gets");
+  shape[0] = result[0];
+  return expectShape(*this, "the result", getResult(), shape);
 }
 
 LogicalResult AllGatherOp::verify() {
@@ -54,7 +85,7 @@ LogicalResult AllToAllOp::verify() {
   return expectShape(*this, "the result", getResult(), shape);
 }
 
-LogicalResult ShiftOp::verify() {
+LogicalResult CollectivePermuteOp::verify() {
   if (failed(verifyRowsOf(*this, getRows())))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(getInput());

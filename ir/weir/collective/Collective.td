@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// They move rows, and add nothing up: sums are made by ops of the rank that gets them, in the order of ranks, so that all ways of
-// carrying bytes give the same bits. The members are the ranks that differ along one axis of the module's mesh (weir.mesh) alone, in its order.
+// Partitioning emits five collectives. weir-expand-collectives makes the two that add values up, all_reduce and reduce_scatter, of those
+// that move rows: ranks sum in the order of ranks, so that all ways of carrying bytes give the same bits. The members are the ranks that
+// differ along one axis of the module's mesh (weir.mesh) alone, in its order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +21,41 @@ class Weir_CollectiveOp<string mnemonic> : Weir_Op<mnemonic, [Pure]> {
   let hasVerifier = 1;
 }
 
+def Weir_AllReduceOp : Weir_CollectiveOp<"all_reduce"> {
+  let summary = "the sum of all members' values, for each of them";
+  let description = [{
+    Members along the first axis are summed in their order, and these sums along the next. A float of low precision is summed in f32 and
+    rounded once for each axis.
+    C1: there is an axis, and none twice.  C2: the result is like the input.
+    `fullest` is the number of elements on the rank that has most of the value; this rank's where it is not given. It decides alike on
+    all ranks which sums share a bucket, and how each is carried out.
+  }];
+  let arguments = (ins Weir_Tensor:$input, StrArrayAttr:$axes, OptionalAttr<I64Attr>:$fullest);
+  let assemblyFormat = "$input `over` $axes (`fullest` $fullest^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+def Weir_ReduceScatterOp : Weir_CollectiveOp<"reduce_scatter"> {
+  let summary = "the sum of all members' values, of which each member gets its rows";
+  let description = [{
+    Members are summed in their order; a float of low precision in f32, and rounded once.
+    C1: the input has as many rows as `rows` says that all members get.  C2: the result has as many as one of them gets, and is like the
+    input otherwise.
+    `fullest` is there where the op may share a bucket: the number of elements of the input on the rank that has most.
+  }];
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, OptionalAttr<I64Attr>:$fullest);
+  let assemblyFormat = "$input `over` $axis `rows` $rows (`fullest` $fullest^)? attr-dict `:` type($input) `->` type($result)";
+}
+
 def Weir_AllGatherOp : Weir_CollectiveOp<"all_gather"> {
   let summary = "the rows of all members, one member's after the other's";
   let description = [{
     C1: `rows` says how many each member has, and the input has as many as one of them.  C2: the result has all of them, and is like the
     input otherwise.
     What is gathered `again` is not kept from where it was gathered before: it is another value, and has the same bits.
+    `fullest` is there where the op may share a bucket: the number of elements of the result on the rank that has most.
   }];
-  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, UnitAttr:$again);
-  let assemblyFormat = "$input `over` $axis `rows` $rows (`again` $again^)? attr-dict `:` type($input) `->` type($result)";
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, UnitAttr:$again, OptionalAttr<I64Attr>:$fullest);
+  let assemblyFormat = "$input `over` $axis `rows` $rows (`again` $again^)? (`fullest` $fullest^)? attr-dict `:` type($input) `->` type($result)";
 }
 
 def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {
@@ -41,12 +68,12 @@ def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {
   let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
 }
 
-def Weir_ShiftOp : Weir_CollectiveOp<"shift"> {
-  let summary = "what the member before has, in a ring of them";
+def Weir_CollectivePermuteOp : Weir_CollectiveOp<"collective_permute"> {
+  let summary = "the value of the member before, in a ring of them";
   let description = [{
     Of the first member it is the last that is before. C1: `rows` says how many each member has: all as many as this one.  C2: the result is
     like the input.
-    What is shifted `again` is, as what is gathered again.
+    `again` is as for a gather.
   }];
   let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, UnitAttr:$again);
   let assemblyFormat = "$input `over` $axis `rows` $rows (`again` $again^)? attr-dict `:` type($input) `->` type($result)";

@@ -7,10 +7,14 @@ module attributes {weir.mesh = #weir.mesh<dp = 2, tp = 3>} {
     %all = weir.all_gather %x over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>
     // CHECK: weir.all_gather %{{.*}} over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
     %anew = weir.all_gather %x over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
+    // CHECK: weir.all_reduce %{{.*}} over ["dp", "tp"] : tensor<2x5xf32> -> tensor<2x5xf32>
+    %reduced = weir.all_reduce %x over ["dp", "tp"] : tensor<2x5xf32> -> tensor<2x5xf32>
+    // CHECK: weir.reduce_scatter %{{.*}} over "tp" rows [2, 2, 1] fullest 25 : tensor<5x5xf32> -> tensor<1x5xf32>
+    %scattered = weir.reduce_scatter %all over "tp" rows [2, 2, 1] fullest 25 : tensor<5x5xf32> -> tensor<1x5xf32>
     // CHECK: weir.all_to_all %{{.*}} over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
     %mine = weir.all_to_all %all over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
-    // CHECK: weir.shift %{{.*}} over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
-    %before = weir.shift %mine over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
+    // CHECK: weir.collective_permute %{{.*}} over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
+    %before = weir.collective_permute %mine over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
     // CHECK: weir.pack %{{.*}}, %{{.*}} : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
     %together = weir.pack %mine, %mine : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
     // CHECK: %{{.*}}:2 = weir.unpack %{{.*}} : tensor<4x10xf32> -> tensor<4x5xf32>, tensor<4x5xf32>

@@ -1,5 +1,45 @@
 // RUN: weir-opt %s --split-input-file --verify-diagnostics
 
+func.func @all_reduce_c1(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{needs an axis}}
+  %all = weir.all_reduce %x over [] : tensor<2xf32> -> tensor<2xf32>
+  return %all : tensor<2xf32>
+}
+
+// -----
+
+func.func @all_reduce_twice(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{is over "dp" twice}}
+  %all = weir.all_reduce %x over ["dp", "dp"] : tensor<2xf32> -> tensor<2xf32>
+  return %all : tensor<2xf32>
+}
+
+// -----
+
+func.func @all_reduce_c2(%x: tensor<2xf32>) -> tensor<3xf32> {
+  // expected-error @below {{gives 'tensor<3xf32>': expected 'tensor<2xf32>'}}
+  %all = weir.all_reduce %x over ["dp"] : tensor<2xf32> -> tensor<3xf32>
+  return %all : tensor<3xf32>
+}
+
+// -----
+
+func.func @reduce_scatter_c1(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @below {{has 4 rows, and 5 for all members together}}
+  %own = weir.reduce_scatter %x over "dp" rows [3, 2] : tensor<4xf32> -> tensor<2xf32>
+  return %own : tensor<2xf32>
+}
+
+// -----
+
+func.func @reduce_scatter_c2(%x: tensor<5xf32>) -> tensor<4xf32> {
+  // expected-error @below {{gives as many rows as no member gets}}
+  %own = weir.reduce_scatter %x over "dp" rows [3, 2] : tensor<5xf32> -> tensor<4xf32>
+  return %own : tensor<4xf32>
+}
+
+// -----
+
 func.func @all_gather_c1(%x: tensor<2x5xf32>) -> tensor<4x5xf32> {
   // expected-error @below {{has 2 rows, as no member}}
   %all = weir.all_gather %x over "tp" rows [3, 1] : tensor<2x5xf32> -> tensor<4x5xf32>
@@ -40,17 +80,17 @@ func.func @all_to_all_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @shift_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @collective_permute_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{has 4 rows, and another member has not}}
-  %before = weir.shift %x over "tp" rows [4, 3] : tensor<4xf32> -> tensor<4xf32>
+  %before = weir.collective_permute %x over "tp" rows [4, 3] : tensor<4xf32> -> tensor<4xf32>
   return %before : tensor<4xf32>
 }
 
 // -----
 
-func.func @shift_c2(%x: tensor<4xf32>) -> tensor<3xf32> {
+func.func @collective_permute_c2(%x: tensor<4xf32>) -> tensor<3xf32> {
   // expected-error @below {{the result}}
-  %before = weir.shift %x over "tp" rows [4, 4] : tensor<4xf32> -> tensor<3xf32>
+  %before = weir.collective_permute %x over "tp" rows [4, 4] : tensor<4xf32> -> tensor<3xf32>
   return %before : tensor<3xf32>
 }
 

@@ -22,10 +22,13 @@ struct Exemption {
   std::set<std::string> ops;
 };
 
-const std::set<std::string> program = {
-    "variable", "read",   "fetch",  "put",   "all_gather", "all_to_all",
-    "shift",    "pack",   "unpack", "write", "gradient",   "microbatches",
-    "yield",    "kernel", "loss",   "clip",  "all_finite"};
+const std::set<std::string> program = {"variable",   "read",         "fetch",
+                                       "put",        "all_reduce",   "reduce_scatter",
+                                       "all_gather", "all_to_all",   "collective_permute",
+                                       "pack",       "unpack",       "write",
+                                       "gradient",   "microbatches", "yield",
+                                       "kernel",     "loss",         "clip",
+                                       "all_finite"};
 
 /// Between the stages of a pipeline.
 const std::set<std::string> ofStages = {"send", "receive", "keep", "kept"};

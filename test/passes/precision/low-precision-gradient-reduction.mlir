@@ -2,8 +2,8 @@
 // RUN: weir-opt --weir-strategy="grad-reduce-dtype=f16" --weir-low-precision-gradient-reduction %s | FileCheck %s --check-prefix=HALF
 // RUN: weir-opt --weir-low-precision-gradient-reduction %s | FileCheck %s --check-prefix=F32
 // RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2 zero=1" --weir-low-precision-gradient-reduction --weir-clip --weir-propagate-layouts %s | FileCheck %s --check-prefix=CUTS
-// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2 zero=1" --weir-low-precision-gradient-reduction --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=RANK
-// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2" --weir-low-precision-gradient-reduction --weir-clip --weir-propagate-layouts --weir-partition %s | FileCheck %s --check-prefix=WHOLE
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2 zero=1" --weir-low-precision-gradient-reduction --weir-clip --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives %s | FileCheck %s --check-prefix=RANK
+// RUN: weir-opt --weir-strategy="grad-reduce-dtype=bf16 mesh=dp=2" --weir-low-precision-gradient-reduction --weir-clip --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives %s | FileCheck %s --check-prefix=WHOLE
 
 // F32-NOT: weir.cast
 

@@ -297,7 +297,7 @@ std::vector<Moved> movedIn(mlir::ModuleOp program) {
   step.walk([&](AllToAllOp op) {
     add(false, false, op.getResult(), shapeOf(op.getResult())[0] / int64_t(op.getRows().size()));
   });
-  step.walk([&](ShiftOp op) {
+  step.walk([&](CollectivePermuteOp op) {
     all.push_back({false, op.getAgain(), double(storageBytes(op.getResult().getType()))});
   });
   return all;

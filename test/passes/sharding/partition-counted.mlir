@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-partition=rank=1 --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-partition=rank=1 --weir-bucket-collectives --weir-expand-collectives --split-input-file %s | FileCheck %s
 // Ops that count in a dimension that is cut, and reductions that are no sums.
 
 module attributes {weir.mesh = #weir.mesh<tp = 2>} {

@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-strategy="tp-reduce-dtype=f16" --weir-partition --split-input-file %s | FileCheck %s
-// RUN: weir-opt --weir-partition --split-input-file %s | FileCheck %s --check-prefix=WIDE
+// RUN: weir-opt --weir-strategy="tp-reduce-dtype=f16" --weir-partition --weir-bucket-collectives --weir-expand-collectives --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-partition --weir-bucket-collectives --weir-expand-collectives --split-input-file %s | FileCheck %s --check-prefix=WIDE
 
 // What ranks of tp have of a product of f16 is sent as f16 and added up in f32.
 module attributes {weir.mesh = #weir.mesh<tp = 2>} {

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-strategy="mesh=dp=2" --weir-propagate-layouts --weir-partition --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=dp=2" --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives --split-input-file %s | FileCheck %s
 
 weir.variable parameter @w : tensor<3x5xf32>
 

@@ -1,7 +1,7 @@
 // RUN: weir-opt --weir-strategy="mesh=cp=2" --weir-propagate-layouts --split-input-file --verify-diagnostics %s | FileCheck %s
 // RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=gather" --weir-propagate-layouts %S/Inputs/attend.mlir | FileCheck %s --check-prefix=GATHER
-// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=gather" --weir-propagate-layouts --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=STRIPES
-// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=ring" --weir-propagate-layouts --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=RING
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=gather" --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives %S/Inputs/attend.mlir | FileCheck %s --check-prefix=STRIPES
+// RUN: weir-opt --weir-strategy="mesh=cp=2 context-parallel=ring" --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives %S/Inputs/attend.mlir | FileCheck %s --check-prefix=RING
 // RUN: weir-opt --weir-strategy="mesh=cp=2,tp=2" --weir-propagate-layouts %S/Inputs/attend.mlir | FileCheck %s --check-prefix=HEADS
 
 // What is computed for each position is cut along them, and attention by heads. Parameters are whole.
@@ -87,7 +87,7 @@ func.func @step(%x: tensor<3x6xf32>) -> (tensor<f32> {weir.output = "loss", weir
 // RING-NOT: weir.all_gather
 // RING: weir.attend {{.*}}causal{{.*}} : tensor<3x2x3x4xf32>, tensor<3x2x3x4xf32> -> tensor<3x2x3xf32>
 // RING-NOT: weir.all_gather
-// RING: weir.shift %{{.*}} over "cp" rows [3, 3] : tensor<3x2x3x4xf32>
-// RING: weir.shift %{{.*}} over "cp" rows [3, 3] : tensor<3x2x3x4xf32>
+// RING: weir.collective_permute %{{.*}} over "cp" rows [3, 3] : tensor<3x2x3x4xf32>
+// RING: weir.collective_permute %{{.*}} over "cp" rows [3, 3] : tensor<3x2x3x4xf32>
 // RING-NOT: weir.all_gather
 // RING: weir.attend {{.*}}causal{{.*}} : tensor<3x2x3x4xf32>, tensor<3x2x3x4xf32> -> tensor<3x2x3xf32>

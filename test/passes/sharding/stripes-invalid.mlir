@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-partition --split-input-file --verify-diagnostics %s
+// RUN: weir-opt --weir-partition --weir-bucket-collectives --weir-expand-collectives --split-input-file --verify-diagnostics %s
 
 module attributes {weir.mesh = #weir.mesh<cp = 2>} {
 func.func @predict(%q: tensor<3x1x6x4xf32>) -> tensor<3x1x6x4xf32> {

@@ -1,4 +1,4 @@
-// RUN: weir-opt --weir-strategy="mesh=dp=2 zero=3" --weir-propagate-layouts --weir-partition --split-input-file %s | FileCheck %s
+// RUN: weir-opt --weir-strategy="mesh=dp=2 zero=3" --weir-propagate-layouts --weir-partition --weir-bucket-collectives --weir-expand-collectives --split-input-file %s | FileCheck %s
 
 // Two sums that are ready together are one, and each is a part of it.
 // CHECK-LABEL: func @sums
