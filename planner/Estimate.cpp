@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Estimate.h"
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 #include "planner/Prices.h"
 #include "planner/Shares.h"
 #include "planner/Shrink.h"
@@ -220,8 +220,8 @@ std::optional<Prediction> Estimator::estimate(const Strategy &strategy, Rows row
   prediction.recomputing = m * sample.recomputing * pace;
   double passing = m * sample.body * pace;
   if (sizes.pp > 1) {
-    const pipeline::Schedule schedule = pipeline::scheduleOf(*strategy.schedule);
-    const pipeline::Pipe pipe{sizes.pp, schedule.chunks, count};
+    const stages::Schedule schedule = stages::scheduleOf(*strategy.schedule);
+    const stages::Pipe pipe{sizes.pp, schedule.chunks, count};
     chunks = double(pipe.chunks);
     if (why = schedule.check(pipe); !why.empty())
       return std::nullopt;

@@ -173,12 +173,12 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
   MicrobatchesOp loop = microbatchesOf(*copy);
   int64_t crossing = 0;
   step.walk([&](Operation *op) {
-    int64_t stage = pipeline::saidStage(op);
-    if (stage == pipeline::everywhere)
+    int64_t stage = stages::saidStage(op);
+    if (stage == stages::everywhere)
       return;
     if (auto costed = dyn_cast<Costed>(op)) {
       Cost cost = costed.cost();
-      // As the compiler weighs them where it cuts (passes/pipeline/AssignStages.cpp).
+      // As the compiler weighs them where it cuts (passes/stages/AssignStages.cpp).
       double takes = double(cost.flops) + 10 * double(cost.bytes);
       parts[size_t(stage)].work += takes;
       work += takes;
@@ -188,15 +188,15 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
     for (Value result :
          loop && op->getParentOp() == loop ? op->getResults() : op->getResults().take_front(0))
       if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            int64_t of = pipeline::saidStage(user);
-            return of != pipeline::everywhere && of > stage;
+            int64_t of = stages::saidStage(user);
+            return of != stages::everywhere && of > stage;
           }))
         given += storageBytes(result.getType());
     crossing = std::max(crossing, given);
   });
   for (auto variable : copy->getOps<VariableOp>())
-    if (int64_t stage = pipeline::saidStage(variable);
-        stage != pipeline::everywhere && variable.getRole() == Role::parameter) {
+    if (int64_t stage = stages::saidStage(variable);
+        stage != stages::everywhere && variable.getRole() == Role::parameter) {
       double bytes = double(storageBytes(variable.getType()));
       parts[size_t(stage)].parameters += bytes;
       parameters += bytes;

@@ -8,7 +8,7 @@
 #ifndef WEIR_PLANNER_PRICES_H
 #define WEIR_PLANNER_PRICES_H
 
-#include "passes/schedule/Timing.h"
+#include "passes/collectives/Timing.h"
 #include "planner/machines/Cluster.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/MeshRates.h"

@@ -27,7 +27,7 @@
 namespace weir {
 
 /// The order in which the ranks of a pipeline compute their parts of microbatches
-/// (passes/pipeline/Schedules.h has the orders and their papers).
+/// (passes/stages/Schedules.h has the orders and their papers).
 struct PipelineSchedule {
   enum Kind : uint8_t { gpipe, one_f_one_b, interleaved, zero_bubble };
   /// Most stages that a rank may be given.

@@ -107,8 +107,7 @@ Tensor summed(const Tensor &input, llvm::StringRef axisName, mlir::Operation *op
               Transport &transport) {
   const unsigned axis = axisOf(axisName, mesh);
   std::vector<Tensor> given(size_t(mesh.axes[axis].size), Tensor(input.shape));
-  std::vector<std::span<const std::byte>> to(given.size(),
-                                             std::as_bytes(std::span(input.values)));
+  std::vector<std::span<const std::byte>> to(given.size(), std::as_bytes(std::span(input.values)));
   std::vector<std::span<std::byte>> from;
   for (Tensor &one : given)
     from.push_back(std::as_writable_bytes(std::span(one.values)));

@@ -17,7 +17,7 @@
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/transfer/Transfer.h"
 
-namespace weir::pipeline {
+namespace weir::stages {
 
 /// Of what all stages have.
 constexpr int64_t everywhere = -1;
@@ -78,6 +78,6 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> known;
 };
 
-} // namespace weir::pipeline
+} // namespace weir::stages
 
 #endif

@@ -72,8 +72,7 @@ std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *w
         ops.contains(op))
       return true;
     if (op == where || isCollective(op) || isa<AllReduceOp, ReduceScatterOp>(op) ||
-        op->getNumRegions() ||
-        !isMemoryEffectFree(op) || ++looked > mostAhead ||
+        op->getNumRegions() || !isMemoryEffectFree(op) || ++looked > mostAhead ||
         !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); }))
       return false;
     ops.insert(op);
@@ -259,7 +258,7 @@ struct BucketCollectives : weir::impl::BucketCollectivesBase<BucketCollectives> 
       if (std::optional<Candidate> one = candidateOf(op))
         all.push_back(*one);
     });
-    pipeline::StageOf stageOf;
+    stages::StageOf stageOf;
     if (mesh->find(stageAxis) >= 0)
       for (Candidate &one : all)
         one.stage = stageOf(one.value());

@@ -84,17 +84,16 @@ private:
     flat = allGather(flat, axes[0], shares);
     if (share * members != elements)
       flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
-    return shape.size() > 1
-               ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
-               : flat;
+    return shape.size() > 1 ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
+                            : flat;
   }
 
   Value reduceScatter(Value value, StringRef axis, ArrayRef<int64_t> rows, int64_t own) {
     const int64_t members = rows.size();
     Value parts = AllToAllOp::create(builder, loc, typeLike(value, withRows(value, members * own)),
                                      value, axis, rows);
-    return sumOfMembers(SplitDimOp::create(builder, loc, parts, int64_t(0),
-                                           ArrayRef<int64_t>{members, own}));
+    return sumOfMembers(
+        SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{members, own}));
   }
 
   Value allGather(Value value, StringRef axis, ArrayRef<int64_t> rows) {

@@ -34,7 +34,7 @@
 #include "passes/fusion/Epilogues.h"
 #include "passes/fusion/Groups.h"
 #include "passes/fusion/Units.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weir {

@@ -8,7 +8,7 @@
 #include "passes/fusion/GroupOrder.h"
 #include "ir/weir/Collectives.h"
 #include "passes/fusion/Groups.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

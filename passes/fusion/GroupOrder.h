@@ -28,7 +28,7 @@
 namespace weir {
 
 /// Each op stands for the group that it is in; at first every op is alone, but for the sections of
-/// microbatches (passes/pipeline/GatherSections.h), which stand together in the block and for one.
+/// microbatches (passes/stages/GatherSections.h), which stand together in the block and for one.
 class GroupOrder {
 public:
   explicit GroupOrder(mlir::Block &block);

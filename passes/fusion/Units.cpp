@@ -7,7 +7,7 @@
 
 #include "passes/fusion/Units.h"
 #include "ir/weir/Collectives.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 #include <queue>
 
 using namespace mlir;

@@ -13,7 +13,7 @@
 namespace weir {
 
 /// The ops of a group, one op that no kernel computes, or the sections of the same microbatches
-/// (passes/pipeline/GatherSections.h), which take turns and therefore wait together.
+/// (passes/stages/GatherSections.h), which take turns and therefore wait together.
 struct Unit {
   FusionGroup *group = nullptr;             ///< null where no kernel computes the ops
   llvm::SmallVector<mlir::Operation *> ops; ///< in the block's order

@@ -27,7 +27,7 @@
 #include "passes/Passes.h"
 #include "passes/lower/CheckEntry.h"
 #include "passes/lower/KernelTable.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN

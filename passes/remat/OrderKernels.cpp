@@ -20,8 +20,8 @@
 #include "ir/weir/program/Offload.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
-#include "passes/pipeline/GatherSections.h"
 #include "passes/remat/ReadStep.h"
+#include "passes/stages/GatherSections.h"
 
 namespace weir {
 #define GEN_PASS_DEF_ORDERKERNELS

@@ -21,7 +21,7 @@
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Pipeline.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 
 using namespace mlir;
 

@@ -27,12 +27,12 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/pipeline/GatherSections.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
 #include "passes/remat/MarkRecomputed.h"
 #include "passes/remat/OutOfMemoryReport.h"
 #include "passes/remat/Sections.h"
+#include "passes/stages/GatherSections.h"
 #include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -13,7 +13,7 @@
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Offload.h"
 #include "ir/weir/transfer/Transfer.h"
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"
 #include <limits>
 #include <map>

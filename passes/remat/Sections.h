@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A stage of a pipeline keeps what its gradients read of every microbatch that is in flight
-// (passes/pipeline/Sections.h). What is computed again is computed in the section that reads it,
+// (passes/stages/Sections.h). What is computed again is computed in the section that reads it,
 // ahead of whoever reads it first.
 //
 //===----------------------------------------------------------------------===//

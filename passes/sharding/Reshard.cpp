@@ -373,9 +373,9 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
       SmallVector<StringRef> axes = {mesh.axes[step.axis].name};
       for (; isSumOfBatch(step) && i + 1 < steps.size() && isSumOfBatch(steps[i + 1]); ++i)
         axes.push_back(mesh.axes[steps[i + 1].axis].name);
-      value = AllReduceOp::create(builder, loc, value.getType(), value,
-                                  builder.getStrArrayAttr(axes),
-                                  builder.getI64IntegerAttr(mostElements(now, mesh)));
+      value =
+          AllReduceOp::create(builder, loc, value.getType(), value, builder.getStrArrayAttr(axes),
+                              builder.getI64IntegerAttr(mostElements(now, mesh)));
       break;
     }
     case Step::regroup:

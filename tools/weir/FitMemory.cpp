@@ -10,7 +10,7 @@
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/program/Microbatches.h"
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 #include "planner/Facts.h"
 #include "runtime/base/Sizes.h"
 #include "strategy/Fields.h"
@@ -64,7 +64,7 @@ static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryR
   int64_t microbatches = 1;
   module.lookupSymbol<func::FuncOp>("step").walk(
       [&](MicrobatchesOp loop) { microbatches = int64_t(loop.getCount()); });
-  const pipeline::Schedule schedule = pipeline::scheduleOf(*strategy.schedule);
+  const stages::Schedule schedule = stages::scheduleOf(*strategy.schedule);
   most.seconds *= 1 + schedule.bubble({strategy.stages(), schedule.chunks, microbatches});
   return success(all);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a pipeline is made of (passes/pipeline). Stages are ranks along one axis of the module's mesh; a value of one that another reads
+// What a pipeline is made of (passes/stages). Stages are ranks along one axis of the module's mesh; a value of one that another reads
 // is crossed in the program of all, sent by the one and received by the other in theirs.
 //
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,7 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
-#include "passes/pipeline/Sections.h"
+#include "passes/stages/Sections.h"
 #include "runtime/base/Layout.h"
 
 namespace weir {
@@ -32,7 +32,7 @@ namespace weir {
 
 using namespace mlir;
 using namespace weir;
-using namespace weir::pipeline;
+using namespace weir::stages;
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
-namespace weir::pipeline {
+namespace weir::stages {
 
 /// Of what is computed wherever it is read.
 constexpr int64_t anySection = -1;
@@ -35,6 +35,6 @@ void placeDrawn(mlir::Block &body, SectionOf &sectionOf);
 /// The ops that later sections compute again rather than read what was kept of them.
 llvm::DenseSet<mlir::Operation *> computedAgain(mlir::Block &body, const SectionOf &sectionOf);
 
-} // namespace weir::pipeline
+} // namespace weir::stages
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
 #define WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
 
-#include "passes/schedule/Dependences.h"
+#include "passes/collectives/Dependences.h"
 
 namespace weir {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/schedule/Timing.h"
+#include "passes/collectives/Timing.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Recompute.h"

@@ -16,9 +16,9 @@
 #define WEIR_PASSES_PIPELINE_SECTIONS_H
 
 #include "ir/weir/Stages.h"
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 
-namespace weir::pipeline {
+namespace weir::stages {
 
 /// A rank among the stages.
 struct Here {
@@ -34,6 +34,6 @@ mlir::LogicalResult cutIntoSections(MicrobatchesOp loop, const Here &here, const
                                     llvm::function_ref<int64_t(mlir::Operation *)> stageOfOp,
                                     llvm::function_ref<int64_t(mlir::Value)> stageOfValue);
 
-} // namespace weir::pipeline
+} // namespace weir::stages
 
 #endif

@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// The parts of the same microbatches (passes/pipeline/Sections.h), in a block that has such.
+/// The parts of the same microbatches (passes/stages/Sections.h), in a block that has such.
 llvm::SmallVector<MicrobatchesOp> sectionsIn(mlir::Block &block);
 
 /// Has the sections of a block stand together: what is computed of their results goes behind all of

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace weir::pipeline {
+namespace weir::stages {
 
 /// A part of one microbatch on one stage.
 struct Slot {
@@ -64,6 +64,6 @@ struct Costs {
 };
 std::optional<Measured> measure(const Schedule &schedule, const Pipe &pipe, const Costs &costs);
 
-} // namespace weir::pipeline
+} // namespace weir::stages
 
 #endif

@@ -23,10 +23,10 @@
 #include "ir/weir/Strategy.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/collectives/ListScheduler.h"
+#include "passes/collectives/Timing.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/memory/Reserve.h"
-#include "passes/schedule/ListScheduler.h"
-#include "passes/schedule/Timing.h"
 #include "runtime/base/Link.h"
 #include "runtime/base/Mesh.h"
 #include <map>

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace weir::pipeline {
+namespace weir::stages {
 namespace {
 
 std::string anything(const Pipe &) { return ""; }
@@ -183,4 +183,4 @@ std::optional<Measured> measure(const Schedule &schedule, const Pipe &pipe, cons
   return measured;
 }
 
-} // namespace weir::pipeline
+} // namespace weir::stages

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/schedule/Dependences.h"
+#include "passes/collectives/Dependences.h"
 #include "ir/plan/PlanOps.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/GatherSections.h"
+#include "passes/stages/GatherSections.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/transfer/Transfer.h"
 

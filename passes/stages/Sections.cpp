@@ -5,19 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/Sections.h"
+#include "passes/stages/Sections.h"
 #include "ir/weir/Phase.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/pipeline/SavedActivations.h"
+#include "passes/stages/SavedActivations.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
-namespace weir::pipeline {
+namespace weir::stages {
 namespace {
 
 class Cutter {
@@ -273,4 +273,4 @@ LogicalResult cutIntoSections(MicrobatchesOp loop, const Here &here, const Sched
   return Cutter(loop, here, schedule, stageOfOp, stageOfValue).run();
 }
 
-} // namespace weir::pipeline
+} // namespace weir::stages

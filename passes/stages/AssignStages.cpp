@@ -20,7 +20,7 @@
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 #include "runtime/base/Stages.h"
 
 namespace weir {
@@ -30,7 +30,7 @@ namespace weir {
 
 using namespace mlir;
 using namespace weir;
-using namespace weir::pipeline;
+using namespace weir::stages;
 
 namespace {
 

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/Schedules.h"
+#include "passes/stages/Schedules.h"
 #include "strategy/Fields.h"
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 
-using namespace weir::pipeline;
+using namespace weir::stages;
 
 namespace {
 

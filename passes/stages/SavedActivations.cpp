@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/pipeline/SavedActivations.h"
+#include "passes/stages/SavedActivations.h"
 #include "ir/weir/random/Random.h"
 #include "passes/MinCut.h"
 
 using namespace mlir;
 
-namespace weir::pipeline {
+namespace weir::stages {
 namespace {
 
 /// What a device computes in f32 while it moves a byte: 10 on an A100, 13 on a Zen 5, 20 on an
@@ -175,4 +175,4 @@ llvm::DenseSet<Operation *> computedAgain(Block &body, const SectionOf &sectionO
   return Chooser(body, sectionOf).run();
 }
 
-} // namespace weir::pipeline
+} // namespace weir::stages

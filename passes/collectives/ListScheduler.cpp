@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/schedule/ListScheduler.h"
+#include "passes/collectives/ListScheduler.h"
 #include <cmath>
 
 using namespace mlir;

@@ -36,7 +36,7 @@ namespace weir {
 
 using namespace mlir;
 using namespace weir;
-using namespace weir::pipeline;
+using namespace weir::stages;
 
 namespace {
 
