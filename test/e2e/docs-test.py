@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import struct
 import subprocess
 import threading
 
@@ -21,6 +22,8 @@ BIN = weirtest.BIN.resolve()
 
 PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
 PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|git|sh|apt-get|lit)\s|tools/\S+$")
+
+PUBLISHED = ["--set", "vocab=65", "--set", "context=16", "--set", "layers=2", "--set", "heads=4", "--set", "width=32"]
 
 # What takes long as it stands: (page, start of the command) -> options that it gets, or gets another value for.
 STAND_INS = {
@@ -36,6 +39,9 @@ STAND_INS = {
     ("docs/internals/verification.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/internals/verification.md", "weir-smith --seed 60000"): ["--count", "1"],
     ("docs/internals/emulated-gpu.md", "weir-smith --target cuda"): ["--count", "1"],
+    # Small sizes of the models that take a while, and the file of weights that before_published_weights writes for them.
+    ("docs/guides/published-weights.md", "weir compile gpt2.weir"): PUBLISHED,
+    ("docs/guides/published-weights.md", "weir run"): ["--steps", "2"],
     ("docs/guides/planning.md", "weir plan models/gpt-char.weir"): [*SMALL_GPT, "--exact", "2"],
     ("docs/guides/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
     ("docs/concepts/mixed-precision.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
@@ -96,6 +102,7 @@ BEFORE = {
     "docs/guides/planning.md": "before_planning",
     "docs/internals/verification.md": "before_verification",
     "docs/guides/from-pytorch.md": "before_from_pytorch",
+    "docs/guides/published-weights.md": "before_published_weights",
     "docs/guides/sweep.md": "before_sweep",
     "docs/guides/write-a-layer.md": "before_write_a_layer",
     "docs/tutorial.md": "before_tutorial",
@@ -191,6 +198,17 @@ class Docs(weirtest.Test):
 
     def before_from_pytorch(self):
         self.write("net.weir", block("docs/guides/from-pytorch.md", "config"))
+
+    def before_published_weights(self):
+        """gpt2.weir with the page's blocks, weights for it, and tokens."""
+        gpt = (ROOT / "models/gpt-char.weir").read_text()
+        blocks_at = gpt.index("block attention"), gpt.index("model gpt")
+        own = block("docs/guides/published-weights.md", "block attention")
+        model = self.write("gpt2.weir", gpt[: blocks_at[0]] + own + gpt[blocks_at[1] :])
+        (self.folder / "tokens.bin").write_bytes(b"".join(struct.pack("<H", 7 * i % 65) for i in range(2000)))
+        self.shell(shlex.join(["weir", "train", model.name, *PUBLISHED, "--set", "batch=4", "--data", "window=u16:tokens.bin",
+                               "--steps", "1", "--checkpoint", "published"]))  # fmt: skip
+        (self.folder / "gpt2.safetensors").symlink_to("published/step-00000001/model.safetensors")
 
     def before_sweep(self):
         self.write("bigram.weir", block("docs/guides/sweep.md", "config"))
