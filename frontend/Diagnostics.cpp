@@ -291,49 +291,4 @@ std::string Diagnostics::renderJson() const {
   return out;
 }
 
-std::optional<std::string> nearest(std::string_view name,
-                                   const std::vector<std::string> &candidates) {
-  // A third of the name may be wrong; a name of one or two letters is near to anything.
-  size_t limit = name.size() / 3;
-  auto lower = [](std::string_view text) {
-    std::string out(text);
-    for (char &c : out)
-      c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    return out;
-  };
-  for (const std::string &candidate : candidates)
-    if (candidate != name && candidate.size() == name.size() && lower(candidate) == lower(name))
-      return candidate;
-  if (limit == 0 || name.size() > 100)
-    return std::nullopt;
-  const std::string *best = nullptr;
-  size_t bestDistance = limit + 1;
-  std::vector<size_t> beforePrevious, previous, current;
-  for (const std::string &candidate : candidates) {
-    if (candidate == name || candidate.size() > name.size() + limit ||
-        candidate.size() + limit < name.size())
-      continue;
-    // Optimal string alignment distance, three rows at a time.
-    previous.resize(candidate.size() + 1);
-    for (size_t j = 0; j <= candidate.size(); ++j)
-      previous[j] = j;
-    for (size_t i = 1; i <= name.size(); ++i) {
-      current.assign(candidate.size() + 1, i);
-      for (size_t j = 1; j <= candidate.size(); ++j) {
-        size_t substitute = previous[j - 1] + (name[i - 1] != candidate[j - 1]);
-        current[j] = std::min({substitute, previous[j] + 1, current[j - 1] + 1});
-        if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1])
-          current[j] = std::min(current[j], beforePrevious[j - 2] + 1);
-      }
-      beforePrevious = previous;
-      previous = current;
-    }
-    if (previous.back() < bestDistance) {
-      bestDistance = previous.back();
-      best = &candidate;
-    }
-  }
-  return best ? std::optional(*best) : std::nullopt;
-}
-
 } // namespace weir

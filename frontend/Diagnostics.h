@@ -10,7 +10,7 @@
 //
 //   diagnostics.error(name.range, "unknown name `lr_peek`")
 //       .note(other.range, "bound here")
-//       .suggest(nearest("lr_peek", inScope));
+//       .suggest(nearestName("lr_peek", inScope));
 //
 // The same message at the same range is reported once, however many instances of a block run into
 // it. Warnings have a name each (frontend/Warnings.h), by which they are silenced.
@@ -45,7 +45,7 @@ public:
   Diagnostic &note(Range range, std::string message);
   /// What to do, in a sentence.
   Diagnostic &help(std::string message);
-  /// "did you mean `x`?"; nothing for no name, so that nearest() can be passed straight in.
+  /// "did you mean `x`?"; nothing for no name, so that nearestName() can be passed straight in.
   Diagnostic &suggest(const std::optional<std::string> &name);
 
   Severity severity = Severity::error;
@@ -100,11 +100,6 @@ private:
   unsigned errors = 0;
   unsigned dropped = 0; ///< of them, not kept
 };
-
-/// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts
-/// as one edit, another case as none), if any is near enough; the earliest among equals.
-std::optional<std::string> nearest(std::string_view name,
-                                   const std::vector<std::string> &candidates);
 
 } // namespace weir
 

@@ -7,6 +7,7 @@
 
 #include "frontend/ParserImpl.h"
 #include "frontend/foreign/Foreign.h"
+#include "runtime/base/NearestName.h"
 
 #include <algorithm>
 
@@ -438,7 +439,7 @@ TypePtr Parser::parseType() {
     --position; // the name is the token at fault
     if (Diagnostic *report =
             fault((isTensor ? "unknown element type `" : "unknown type `") + name.text + "`")) {
-      report->suggest(nearest(name.text, known));
+      report->suggest(nearestName(name.text, known));
       if (report->helps.empty())
         report->help(isTensor ? "element types are " + list
                               : "types are " + list + ", and tensors such as `[n, 3]`");

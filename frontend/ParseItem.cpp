@@ -7,6 +7,7 @@
 
 #include "frontend/ParserImpl.h"
 #include "frontend/foreign/Foreign.h"
+#include "runtime/base/NearestName.h"
 
 namespace weir {
 
@@ -65,7 +66,7 @@ bool Parser::parseItem(std::vector<ItemPtr> &into) {
       if (const ForeignName *foreign = foreignName(Foreign::statement, word))
         report->help(foreign->help());
       else
-        report->suggest(nearest(word, words));
+        report->suggest(nearestName(word, words));
     }
     return false;
   }
@@ -362,7 +363,7 @@ bool Parser::parseWhere(ExprPtr &where) {
   std::string word(rangeOf(peek()).text());
   if (word != "where") {
     if (Diagnostic *report = expected("`where`, or the end of the line"))
-      report->suggest(nearest(word, {"where"}));
+      report->suggest(nearestName(word, {"where"}));
     return false;
   }
   ++position;
@@ -390,7 +391,7 @@ std::unique_ptr<Node> Parser::parsePlanEntry() {
   if (at(TokenKind::identifier) && word == "shard")
     return parseShard();
   if (Diagnostic *report = expected("`precision`, `recompute` or `shard`"))
-    report->suggest(nearest(word, {"precision", "recompute", "shard"}));
+    report->suggest(nearestName(word, {"precision", "recompute", "shard"}));
   return nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "frontend/ParserImpl.h"
 #include "frontend/foreign/Foreign.h"
+#include "runtime/base/NearestName.h"
 
 namespace weir {
 
@@ -119,7 +120,7 @@ std::unique_ptr<AssignStmt> Parser::parseAssign(const std::vector<std::string> &
 
   const Identifier &first = node->targets.front();
   if (!at(TokenKind::assign)) {
-    auto meant = nearest(first.text, words);
+    auto meant = nearestName(first.text, words);
     if (const ForeignName *foreign = foreignName(Foreign::statement, first.text);
         foreign && node->targets.size() == 1) {
       if (Diagnostic *report = faultAt(first.range, "unknown statement `" + first.text + "`"))

@@ -7,6 +7,7 @@
 
 #include "strategy/Fields.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/ParameterDtype.h"
 #include "runtime/base/Text.h"
 #include <algorithm>

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/foreign/Foreign.h"
+#include "runtime/base/NearestName.h"
 
 namespace weir::elab {
 
@@ -116,7 +117,7 @@ private:
     Diagnostic &diagnostic =
         declared(report(argument.range, name + " has no argument `" + argument.text + "`"),
                  signature.declared);
-    auto near = nearest(argument.text, names);
+    auto near = nearestName(argument.text, names);
     const ForeignName *foreign = foreignArgument(signature.name, argument.text);
     if (near || !foreign)
       diagnostic.suggest(near);

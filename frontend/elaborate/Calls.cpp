@@ -9,6 +9,7 @@
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/foreign/Foreign.h"
+#include "runtime/base/NearestName.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -200,7 +201,7 @@ void Elaborator::reportUnknownCall(const ast::CallExpr &expr) {
   else if (foreign)
     report.help(foreign->help());
   else
-    report.suggest(nearest(name, visibleCallables()));
+    report.suggest(nearestName(name, visibleCallables()));
 }
 
 Value Elaborator::call(const ast::CallExpr &expr) {

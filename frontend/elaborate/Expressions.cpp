@@ -9,6 +9,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/foreign/Foreign.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "runtime/base/NearestName.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -158,7 +159,7 @@ void Elaborator::reportUnknownName(const ast::NameExpr &expr) {
   else if (const ForeignName *foreign = foreignName(Foreign::value, name))
     report.help(foreign->help());
   else
-    report.suggest(nearest(name, visibleNames()));
+    report.suggest(nearestName(name, visibleNames()));
 }
 
 std::string Elaborator::configOf(const ast::Expr &expr) {

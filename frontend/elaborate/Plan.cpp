@@ -15,6 +15,7 @@
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Stages.h"
 #include "llvm/ADT/StringExtras.h"
@@ -60,7 +61,7 @@ void Elaborator::readPin(const ast::PinEntry &entry) {
     for (const PrecisionRow &row : precisionRows)
       names.emplace_back(row.name);
     error(name.range, "a precision is " + precisionOptions() + ", not `" + name.text + "`")
-        .suggest(nearest(name.text, names));
+        .suggest(nearestName(name.text, names));
     return;
   }
   Pin pin{&entry, *precision};
@@ -152,7 +153,7 @@ static void suggestNear(Diagnostic &report, const ast::Expr &where,
   visit(where, [&](const ast::Expr &expr) {
     if (const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
         text && report.suggestion.empty())
-      report.suggest(nearest(text->value, names));
+      report.suggest(nearestName(text->value, names));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "frontend/elaborate/Elaborator.h"
 
 #include "runtime/base/Limits.h"
+#include "runtime/base/NearestName.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
@@ -103,7 +104,7 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets)
     if (!llvm::is_contained(configs, name)) {
       Diagnostic &report = diagnostics.error({}, "--set " + name + "=" + text +
                                                      ": the model has no config `" + name + "`");
-      if (auto meant = nearest(name, configs))
+      if (auto meant = nearestName(name, configs))
         report.suggest(meant);
       else if (!configs.empty())
         report.help("its configs are " + llvm::join(configs, ", "));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "runtime/base/NearestName.h"
 
 namespace weir::elab {
 
@@ -147,7 +148,7 @@ void Elaborator::let(const ast::LetStmt &stmt) {
   const ast::CallableItem *callable = findCallable(stmt.callee.text);
   if (!callable) {
     unknown(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
-        .suggest(nearest(stmt.callee.text, visibleCallables()));
+        .suggest(nearestName(stmt.callee.text, visibleCallables()));
     return bind(stmt.name, {});
   }
   if (callable->callableKind != ast::CallableKind::block &&

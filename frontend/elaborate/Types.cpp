@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "runtime/base/NearestName.h"
 
 #include <cctype>
 
@@ -85,7 +86,7 @@ void Elaborator::reportUnbound(const ast::CallableItem &callable, const ast::Nam
   }
   Diagnostic &report =
       error(name.range, "no argument says what the dimension `" + name.name + "` is");
-  if (auto meant = nearest(name.name, known))
+  if (auto meant = nearestName(name.name, known))
     report.suggest(meant);
   else
     report.help("write `config " + name.name +
@@ -115,7 +116,7 @@ void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
       known.push_back(parameter.name.text);
   }
   for (const ast::NameExpr *suspect : suspects)
-    if (auto meant = diagnostics.full() ? std::nullopt : nearest(suspect->name, known)) {
+    if (auto meant = diagnostics.full() ? std::nullopt : nearestName(suspect->name, known)) {
       unknown(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
           .suggest(meant);
       unbound.emplace(&callable, suspect->name);

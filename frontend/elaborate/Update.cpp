@@ -13,6 +13,7 @@
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
+#include "runtime/base/NearestName.h"
 
 namespace weir::elab {
 
@@ -104,7 +105,7 @@ mlir::Value Elaborator::clipLimit() {
     Diagnostic &report = error(method ? method->callee.range : recipe.clip->value->range,
                                "`clip` wants a way to clip, such as `global_norm(1.0)`");
     if (method)
-      report.suggest(nearest(method->callee.text, {"global_norm"}));
+      report.suggest(nearestName(method->callee.text, {"global_norm"}));
     return nullptr;
   }
   std::vector<CallArgument> arguments = evaluateArguments(method->arguments);
@@ -198,7 +199,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
             names.push_back(other);
       unknown(name.range, callable ? "`" + name.text + "` is no optimizer"
                                    : "unknown optimizer `" + name.text + "`")
-          .suggest(nearest(name.text, names));
+          .suggest(nearestName(name.text, names));
       callable = nullptr;
     } else if (!takesGradient(*callable)) {
       callable = nullptr;

@@ -11,6 +11,7 @@
 #include "ir/weir/random/Random.h"
 #include "mlir/IR/IRMapping.h"
 #include "runtime/base/Entries.h"
+#include "runtime/base/NearestName.h"
 
 #include "llvm/Support/xxhash.h"
 
@@ -419,7 +420,7 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
     unknown(stmt.name.range,
             "`" + name + "` is no state of this " +
                 (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
-        .suggest(nearest(name, names));
+        .suggest(nearestName(name, names));
     return;
   }
   const Variable *variable = parameter ? current->target->parameter : declared->second.variable;

@@ -12,6 +12,7 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "llvm/ADT/DenseSet.h"
 

@@ -9,6 +9,7 @@
 #include "planner/machines/TomlTable.h"
 #include "runtime/base/Element.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Units.h"
 #include <algorithm>

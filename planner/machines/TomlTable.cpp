@@ -7,6 +7,7 @@
 
 #include "planner/machines/TomlTable.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <cmath>
@@ -38,7 +39,7 @@ struct TomlTable::Node {
   /// A key that is nearly this one is taken for it, misspelt.
   [[noreturn]] void missing(const std::string &key, const std::string &expected) const {
     for (const auto &[name, value] : *table)
-      if (std::string near(name.str()); !asked.contains(near) && !nearestName(near, {key}).empty())
+      if (std::string near(name.str()); !asked.contains(near) && nearestName(near, {key}, 1))
         fail(value.source(),
              concat(path, near, ": there is no such key; did you mean '", key, "'?"));
     fail(table->source(), concat(path, key, " is missing: expected ", expected));

@@ -84,51 +84,6 @@ inline std::string shapeText(const std::vector<int64_t> &shape) {
   return "[" + join(parts) + "]";
 }
 
-/// The least number of single-letter edits from one to the other (Levenshtein).
-inline size_t editDistance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  for (size_t j = 0; j <= to.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= from.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= to.size(); ++j) {
-      size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// The candidate nearest to `name`, or "" where none is near enough to be what was meant. Of names
-/// that nobody types, since they are too long, none is sought.
-/// (`nearest` is the compiler's, frontend/Diagnostics.h, in this same namespace.)
-inline std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
-  std::string best;
-  constexpr size_t longest = 256;
-  if (name.size() > longest)
-    return best;
-  size_t least = name.size() / 3 + 2;
-  for (const std::string &candidate : candidates) {
-    // As many edits as their lengths differ are needed at least.
-    if (candidate.size() >= name.size() + least || name.size() >= candidate.size() + least)
-      continue;
-    size_t distance = editDistance(name, candidate);
-    if (distance < least && distance < candidate.size()) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-/// "; did you mean 'window'?" or "".
-inline std::string didYouMean(std::string_view name, const std::vector<std::string> &candidates) {
-  std::string best = nearestName(name, candidates);
-  return best.empty() ? "" : "; did you mean '" + best + "'?";
-}
-
 } // namespace weir
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/base/Names.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>

@@ -7,6 +7,7 @@
 
 #include "runtime/data/Dataset.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include "runtime/data/Sampling.h"

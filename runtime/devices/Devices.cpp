@@ -10,6 +10,7 @@
 #include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Peak.h"

@@ -7,6 +7,7 @@
 
 #include "tools/common/CommandLine.h"
 #include "runtime/base/CpuLevel.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "tools/common/ForeignOptions.h"

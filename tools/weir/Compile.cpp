@@ -22,6 +22,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/CompileReport.h"
@@ -58,10 +59,8 @@ std::string unknownPhase(const std::string &name) {
   std::vector<std::string> names = phaseNames();
   if (name.empty() || llvm::is_contained(names, name))
     return "";
-  std::string message = "--stop-after " + name + ": no such phase";
-  if (auto near = nearest(name, names))
-    message += "; did you mean '" + *near + "'?";
-  return message + "; there are " + llvm::join(names, ", ");
+  return "--stop-after " + name + ": no such phase" + didYouMean(name, names) + "; there are " +
+         llvm::join(names, ", ");
 }
 
 /// The bytes that a run of a plan takes.

@@ -7,6 +7,7 @@
 
 #include "tools/weir/CompileOptions.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "tools/common/CommandLine.h"
 #include "tools/weir/StrategyOptions.h"

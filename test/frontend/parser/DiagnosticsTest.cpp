@@ -76,14 +76,5 @@ TEST(Diagnostics, Warnings) {
   EXPECT_FALSE(warningNamed("unused"));
 }
 
-TEST(Diagnostics, Nearest) {
-  EXPECT_EQ(nearest("crossentropy", {"accuracy", "cross_entropy"}), "cross_entropy");
-  EXPECT_EQ(nearest("fro", {"if", "for"}), "for");
-  EXPECT_EQ(nearest("wdith", {"width", "batch"}), "width");
-  EXPECT_EQ(nearest("x", {"y"}), std::nullopt);
-  EXPECT_EQ(nearest("batch", {"width"}), std::nullopt);
-  EXPECT_EQ(nearest("batch", {"batch"}), std::nullopt);
-}
-
 } // namespace
 } // namespace weir

@@ -37,21 +37,6 @@ TEST(JoinFew, SaysHowManyMore) {
   EXPECT_EQ(joinFew({"a", "b", "c", "d"}, "; ", 2), "a; b; and 2 more");
 }
 
-TEST(NearestName, IsNearEnoughToBeMeant) {
-  std::vector<std::string> names = {"window", "wide", "w"};
-  EXPECT_EQ(didYouMean("windw", names), "; did you mean 'window'?");
-  EXPECT_EQ(didYouMean("windows", names), "; did you mean 'window'?");
-  EXPECT_EQ(didYouMean("images", names), "");
-  EXPECT_EQ(didYouMean("x", names), "");
-}
-
-TEST(NearestName, TakesNoTimeOverNamesThatNobodyTypes) {
-  // As edits, half a day.
-  std::string endless(1 << 20, 'a');
-  EXPECT_EQ(nearestName(endless, std::vector<std::string>(64, endless + "b")), "");
-  EXPECT_EQ(nearestName("layer.0.w", std::vector<std::string>(1 << 10, endless)), "");
-}
-
 TEST(Text, LowerCaseIsOfAsciiAlone) {
   EXPECT_EQ(lowerCase("A_Z.NPY09"), "a_z.npy09");
   EXPECT_EQ(lowerCase("\xC3\x84.Pt[@"), "\xC3\x84.pt[@");
