@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace weir {
 
@@ -76,6 +77,8 @@ std::vector<const Diagnostic *> Diagnostics::sorted() const {
 }
 
 namespace {
+
+using Json = nlohmann::ordered_json; // members as they are added
 
 constexpr unsigned maxShown = 20;
 
@@ -189,53 +192,22 @@ private:
   bool colour;
 };
 
-void quote(std::string &out, std::string_view text) {
-  out += '"';
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned char c = text[i];
-    char escape[8];
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c < 0x20) {
-      std::snprintf(escape, sizeof escape, "\\u%04x", c);
-      out += escape;
-    } else if (c < 0x80) {
-      out += static_cast<char>(c);
-    } else {
-      // JSON is UTF-8, a source file may be anything.
-      size_t length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
-      bool valid = length != 0 && c <= 0xF4 && i + length <= text.size();
-      for (size_t k = 1; valid && k < length; ++k)
-        valid = (text[i + k] & 0xC0) == 0x80;
-      if (valid && length > 2) { // overlong forms, surrogates, beyond U+10FFFF
-        unsigned char d = text[i + 1];
-        valid = !(c == 0xE0 && d < 0xA0) && !(c == 0xED && d > 0x9F) && !(c == 0xF0 && d < 0x90) &&
-                !(c == 0xF4 && d > 0x8F);
-      }
-      if (valid) {
-        out += text.substr(i, length);
-        i += length - 1;
-      } else {
-        out += "\\ufffd";
-      }
-    }
-  }
-  out += '"';
-}
-
-/// `"message":…` and, where there is a range, where it is.
-void place(std::string &out, Range range, const std::string &message) {
-  out += "\"message\":";
-  quote(out, message);
+/// The message and, where there is a range, where it is.
+void place(Json &object, Range range, const std::string &message) {
+  object["message"] = message;
   if (!range.valid())
     return;
   LineColumn begin = range.file->locate(range.begin), end = range.file->locate(range.end);
-  out += ",\"file\":";
-  quote(out, range.file->name());
-  out += ",\"line\":" + std::to_string(begin.line) + ",\"column\":" + std::to_string(begin.column) +
-         ",\"endLine\":" + std::to_string(end.line) +
-         ",\"endColumn\":" + std::to_string(end.column);
+  object["file"] = range.file->name();
+  object["line"] = begin.line;
+  object["column"] = begin.column;
+  object["endLine"] = end.line;
+  object["endColumn"] = end.column;
+}
+
+/// On a line. JSON is UTF-8, and a source file may be anything.
+std::string lineOf(const Json &object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
@@ -257,36 +229,27 @@ std::string Diagnostics::render(bool colour) const {
 std::string Diagnostics::renderJson() const {
   std::string out;
   for (const Diagnostic *diagnostic : sorted()) {
-    out += "{\"severity\":\"";
-    out += spelling(diagnostic->severity);
-    out += "\",";
-    place(out, diagnostic->range, diagnostic->message);
-    out += ",\"notes\":[";
-    for (size_t i = 0; i < diagnostic->notes.size(); ++i) {
-      out += i ? ",{" : "{";
-      place(out, diagnostic->notes[i].range, diagnostic->notes[i].message);
-      out += '}';
-    }
-    out += "],\"helps\":[";
-    for (size_t i = 0; i < diagnostic->helps.size(); ++i) {
-      out += i ? "," : "";
-      quote(out, diagnostic->helps[i]);
-    }
-    out += ']';
-    if (diagnostic->warning) {
-      out += ",\"warning\":";
-      quote(out, nameOf(*diagnostic->warning));
-    }
-    if (!diagnostic->suggestion.empty()) {
-      out += ",\"suggestion\":";
-      quote(out, diagnostic->suggestion);
-    }
-    out += "}\n";
+    Json object;
+    object["severity"] = spelling(diagnostic->severity);
+    place(object, diagnostic->range, diagnostic->message);
+    Json notes = Json::array();
+    for (const Diagnostic::Note &note : diagnostic->notes)
+      place(notes.emplace_back(Json::object()), note.range, note.message);
+    object["notes"] = std::move(notes);
+    object["helps"] = diagnostic->helps;
+    if (diagnostic->warning)
+      object["warning"] = nameOf(*diagnostic->warning);
+    if (!diagnostic->suggestion.empty())
+      object["suggestion"] = diagnostic->suggestion;
+    out += lineOf(object);
   }
   if (dropped > 0) {
-    out += "{\"severity\":\"error\",";
-    place(out, {}, notShown(dropped));
-    out += ",\"notes\":[],\"helps\":[]}\n";
+    Json object;
+    object["severity"] = spelling(Severity::error);
+    place(object, {}, notShown(dropped));
+    object["notes"] = Json::array();
+    object["helps"] = Json::array();
+    out += lineOf(object);
   }
   return out;
 }

@@ -42,6 +42,17 @@ TEST(Diagnostics, Rendering) {
   EXPECT_NE(diagnostics.render(true).find("\033[1;31merror:\033[0m"), std::string::npos);
 }
 
+TEST(Diagnostics, JsonIsUtf8WhateverTheModelIs) {
+  SourceManager sources;
+  const SourceFile &file = sources.add("x.weir", "abc");
+  Diagnostics diagnostics;
+  diagnostics.error({}, "\"\xFF\\\x1b\n\xC3\xA9").note({&file, 0, 1}, "here").note({}, "there");
+  EXPECT_EQ(diagnostics.renderJson(),
+            "{\"severity\":\"error\",\"message\":\"\\\"\uFFFD\\\\\\u001b\\n\xC3\xA9\",\"notes\":["
+            "{\"message\":\"here\",\"file\":\"x.weir\",\"line\":1,\"column\":1,\"endLine\":1,"
+            "\"endColumn\":2},{\"message\":\"there\"}],\"helps\":[]}\n");
+}
+
 TEST(Diagnostics, WhatATerminalWouldObeyIsLeftOut) {
   SourceManager sources;
   const SourceFile &file = sources.add("x.weir", "a\x1b[2J \xC2\x9B \xE2\x80\xAE \x7F \xC3\xA9 b");
