@@ -10,14 +10,17 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/AsmState.h"
+#include "runtime/base/Utf8.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/xxhash.h"
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 
 namespace weir {
 namespace {
+
+using Json = nlohmann::json;
 
 /// Of the file; another one is refused.
 constexpr int64_t version = 1;
@@ -26,81 +29,101 @@ bool isDigest(StringRef text) {
   return text.size() == 16 && llvm::all_of(text, [](char c) { return llvm::isHexDigit(c); });
 }
 
-/// Brackets in each other; the parser goes as deep as the text does.
-bool isTooDeep(StringRef text) {
-  constexpr int deepest = 64;
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (quoted && c == '\\')
-      ++i;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && (c == '[' || c == '{') && ++depth > deepest)
-      return true;
-    else if (!quoted && (c == ']' || c == '}'))
-      --depth;
-  }
-  return false;
+/// As a member is written in a message: a file may have any bytes.
+std::string quotedName(const std::string &name) { return "\"" + shownName(name) + "\""; }
+
+const Json *member(const Json &object, const char *name) {
+  auto found = object.find(name); // end() where it is no object
+  return found == object.end() ? nullptr : &*found;
 }
 
-std::optional<TunedKernel> readKernel(const llvm::json::Object &object, std::string &problem) {
+const Json *objectIn(const Json &object, const char *name) {
+  const Json *found = member(object, name);
+  return found && found->is_object() ? found : nullptr;
+}
+
+std::optional<std::string> textIn(const Json &object, const char *name) {
+  const Json *found = member(object, name);
+  return found && found->is_string() ? std::optional(found->get<std::string>()) : std::nullopt;
+}
+
+/// Nothing where it is null or no whole number of 64 bits.
+std::optional<int64_t> wholeOf(const Json *value) {
+  if (!value || !value->is_number_integer() ||
+      (value->is_number_unsigned() && value->get<uint64_t>() > INT64_MAX))
+    return std::nullopt;
+  return value->get<int64_t>();
+}
+
+/// The value that the text is, discarded where it is none.
+Json parsed(StringRef text, std::string &problem) {
+  constexpr int deepest = 64;
+  bool isTooDeep = false;
+  // What is deeper is dropped: the text may be brackets alone.
+  auto bounded = [&](int depth, Json::parse_event_t, Json &) {
+    isTooDeep |= depth > deepest;
+    return depth <= deepest;
+  };
+  Json json(Json::value_t::discarded);
+  try {
+    json = Json::parse(text.begin(), text.end(), bounded);
+  } catch (const Json::parse_error &error) {
+    StringRef read = text.take_front(error.byte > 0 ? error.byte - 1 : 0);
+    problem = "is no JSON from line " + std::to_string(read.count('\n') + 1) + ", column " +
+              std::to_string(read.size() - (read.rfind('\n') + 1) + 1);
+  } catch (const Json::exception &) { // such as a number that no double holds
+    problem = "is no JSON";
+  }
+  if (isTooDeep) {
+    problem = "is no file of weir tune: it has too many brackets in each other";
+    return Json(Json::value_t::discarded);
+  }
+  return json;
+}
+
+std::optional<TunedKernel> readKernel(const Json &json, std::string &problem) {
   TunedKernel kernel;
-  const llvm::json::Object *settings = object.getObject("settings");
-  auto what = object.getString("what");
+  const Json *settings = objectIn(json, "settings");
+  auto what = textIn(json, "what");
   if (!settings || !what) {
     problem = "it has no \"what\" and \"settings\"";
     return std::nullopt;
   }
-  kernel.what = what->str();
-  for (auto &[name, value] : *settings) {
-    auto number = value.getAsInteger();
+  kernel.what = *what;
+  for (const auto &[name, value] : settings->items()) {
+    auto number = wholeOf(&value);
     if (!number) {
-      problem = "\"" + name.str() + "\" is no whole number";
+      problem = quotedName(name) + " is no whole number";
       return std::nullopt;
     }
-    kernel.settings[name.str()] = *number;
+    kernel.settings[name] = *number;
   }
-  kernel.before = object.getInteger("before_ns").value_or(0);
-  kernel.after = object.getInteger("after_ns").value_or(0);
+  kernel.before = wholeOf(member(json, "before_ns")).value_or(0);
+  kernel.after = wholeOf(member(json, "after_ns")).value_or(0);
   return kernel;
 }
 
 } // namespace
 
 std::string Tuning::text() const {
-  llvm::json::Object all;
-  for (const auto &[digest, kernel] : kernels) {
-    llvm::json::Object settings;
-    for (const auto &[name, value] : kernel.settings)
-      settings[name] = value;
-    all[digest] = llvm::json::Object{{"what", llvm::json::fixUTF8(kernel.what)},
-                                     {"settings", std::move(settings)},
-                                     {"before_ns", kernel.before},
-                                     {"after_ns", kernel.after}};
-  }
-  llvm::json::Value whole = llvm::json::Object{{"weir_tuning", version},
-                                               {"target", target},
-                                               {"device", llvm::json::fixUTF8(device)},
-                                               {"kernels", std::move(all)}};
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}", whole) << "\n";
-  return text;
+  Json all = Json::object();
+  for (const auto &[digest, kernel] : kernels)
+    all[digest] = {{"what", kernel.what},
+                   {"settings", kernel.settings},
+                   {"before_ns", kernel.before},
+                   {"after_ns", kernel.after}};
+  Json whole = {{"weir_tuning", version},
+                {"target", target},
+                {"device", device},
+                {"kernels", std::move(all)}};
+  return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<Tuning> Tuning::parse(StringRef text, std::string &problem) {
-  if (isTooDeep(text)) {
-    problem = "is no file of weir tune: it has too many brackets in each other";
+  const Json json = parsed(text, problem);
+  if (json.is_discarded())
     return std::nullopt;
-  }
-  auto parsed = llvm::json::parse(text);
-  if (!parsed) {
-    problem = "is no JSON: " + llvm::toString(parsed.takeError());
-    return std::nullopt;
-  }
-  const llvm::json::Object *whole = parsed->getAsObject();
-  auto written = whole ? whole->getInteger("weir_tuning") : std::nullopt;
+  auto written = wholeOf(member(json, "weir_tuning"));
   if (!written) {
     problem = "is no file of weir tune: it has no \"weir_tuning\"";
     return std::nullopt;
@@ -110,27 +133,26 @@ std::optional<Tuning> Tuning::parse(StringRef text, std::string &problem) {
               std::to_string(version) + ": run weir tune again";
     return std::nullopt;
   }
-  const llvm::json::Object *kernels = whole->getObject("kernels");
-  auto target = whole->getString("target");
+  const Json *kernels = objectIn(json, "kernels");
+  auto target = textIn(json, "target");
   if (!kernels || !target) {
     problem = "has no \"target\" and \"kernels\"";
     return std::nullopt;
   }
   Tuning tuning;
-  tuning.target = target->str();
-  tuning.device = whole->getString("device").value_or("").str();
-  for (auto &[digest, value] : *kernels) {
-    const llvm::json::Object *object = value.getAsObject();
-    if (!object || !isDigest(digest)) {
-      problem = "has a kernel \"" + digest.str() + "\" that weir tune has not written";
+  tuning.target = *target;
+  tuning.device = textIn(json, "device").value_or("");
+  for (const auto &[digest, value] : kernels->items()) {
+    if (!value.is_object() || !isDigest(digest)) {
+      problem = "has a kernel " + quotedName(digest) + " that weir tune has not written";
       return std::nullopt;
     }
-    std::optional<TunedKernel> kernel = readKernel(*object, problem);
+    std::optional<TunedKernel> kernel = readKernel(value, problem);
     if (!kernel) {
-      problem = "has a kernel \"" + digest.str() + "\" of which " + problem;
+      problem = "has a kernel " + quotedName(digest) + " of which " + problem;
       return std::nullopt;
     }
-    tuning.kernels.emplace(digest.str(), std::move(*kernel));
+    tuning.kernels.emplace(digest, std::move(*kernel));
   }
   return tuning;
 }

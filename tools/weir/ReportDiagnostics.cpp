@@ -9,15 +9,15 @@
 #include "codegen/SystemError.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 
 namespace weir {
 namespace {
 
-llvm::StringRef severityName(DiagnosticSeverity severity) {
+const char *severityName(DiagnosticSeverity severity) {
   switch (severity) {
   case DiagnosticSeverity::Error:
     return "error";
@@ -55,18 +55,17 @@ void printText(mlir::Diagnostic &diagnostic) {
     printText(note);
 }
 
-llvm::json::Object json(mlir::Diagnostic &diagnostic) {
-  llvm::json::Object object{{"severity", severityName(diagnostic.getSeverity())},
-                            {"message", llvm::json::fixUTF8(diagnostic.str())}};
+nlohmann::json jsonOf(mlir::Diagnostic &diagnostic) {
+  nlohmann::json object = {{"severity", severityName(diagnostic.getSeverity())},
+                           {"message", diagnostic.str()},
+                           {"notes", nlohmann::json::array()}};
   if (FileLineColLoc place = placeOf(diagnostic.getLocation())) {
-    object["file"] = llvm::json::fixUTF8(place.getFilename().getValue());
+    object["file"] = place.getFilename().str();
     object["line"] = place.getLine();
     object["column"] = place.getColumn();
   }
-  llvm::json::Array notes;
   for (mlir::Diagnostic &note : diagnostic.getNotes())
-    notes.push_back(json(note));
-  object["notes"] = std::move(notes);
+    object["notes"].push_back(jsonOf(note));
   return object;
 }
 
@@ -108,7 +107,9 @@ void ReportDiagnostics::report(mlir::Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error && placeOf(diagnostic.getLocation()))
     located = true;
   if (options.json)
-    llvm::outs() << llvm::json::Value(json(diagnostic)) << "\n";
+    llvm::outs()
+        << jsonOf(diagnostic).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+        << "\n";
   else
     printText(diagnostic);
 }
