@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <toml++/toml.h>
 
 namespace weir::planner {
@@ -239,17 +240,11 @@ void TomlTable::requireAllRead() const {
 }
 
 std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    constexpr const char *digits = "0123456789ABCDEF";
-    if (auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
-      out += concat("\\u00", digits[byte / 16], digits[byte % 16]);
-    else
-      out += c;
-  }
-  return out + "\"";
+  // Escapes controls, and keeps other characters.
+  constexpr toml::format_flags flags = toml::format_flags::allow_unicode_strings;
+  std::ostringstream out;
+  out << toml::toml_formatter(toml::value<std::string>(text), flags);
+  return out.str();
 }
 
 } // namespace weir::planner

@@ -69,7 +69,9 @@ private:
   std::shared_ptr<Node> node;
 };
 
-/// A text as TOML has it, between quotation marks.
+/// A text as TOML has it, between quotation marks, on one line. Files are written line by line with
+/// it: a toml::table sorts its keys and keeps no comments, so what people read first would not come
+/// first.
 std::string quoted(const std::string &text);
 
 } // namespace weir::planner

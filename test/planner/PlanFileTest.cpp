@@ -61,6 +61,22 @@ TEST(PlanFile, IsTheSameStrategyBehindAFile) {
   }
 }
 
+TEST(PlanFile, HasFieldsInTheOrderOfOptionsAndTextsAsTomlHasThem) {
+  PlanFile plan{strategy::parsed("mesh=dp=2,tp=2 zero=1 sequence-parallel=off microbatches=8 "
+                                 "recompute=h.*.attn recompute=h.*.mlp"),
+                "it's \"é\" \\\t\x01.weir", "cpu"};
+  EXPECT_EQ(planFileText(plan, {"weir plan, for 4 x cpu"}), R"(# weir plan, for 4 x cpu
+[plan]
+model = "it's \"é\" \\\t\u0001.weir"
+target = "cpu"
+mesh = "dp=2,tp=2"
+zero = 1
+sequence-parallel = false
+microbatches = 8
+recompute = ["h.*.attn", "h.*.mlp"]
+)");
+}
+
 TEST(PlanFile, OfAWrongFileIsRefused) {
   auto wrong = [](const std::string &text) -> std::string {
     std::string path = placeFor(text);
