@@ -64,9 +64,30 @@ class Lint(unittest.TestCase):
             ("docs/guides/a.md", f"{short}\nA [link](https://example.org/{'a-' * 50}) and `{long}` end.", []),
             ("docs/guides/a.md", "word " * 19 + "end.", [1]),
             ("README.md", f"{short}\n{long}", [1]),
-            ("docs/ops.md", long, []),
+            ("docs/reference/ops.md", long, []),
         ]:
             self.assertEqual(self.lines("sentences", page, text), found, text)
+
+    def test_long_page(self):
+        for page, words, found in [("docs/guides/a.md", 2501, [1]), ("docs/guides/a.md", 2500, []), ("docs/reference/a.md", 2501, [])]:
+            self.assertEqual(self.lines("long_page", page, "word " * words), found)
+
+    def test_types_in(self):
+        text = ["namespace weir {", "struct Group {", "  struct Part {", "};", "class Later;", "namespace {", "struct Own {", "} // namespace",
+                "namespace remat {", "enum class Kind : int { a };", "} // namespace remat", "} // namespace weir", "struct Outside {"]
+        self.assertEqual(
+            list(lint.types_in(text)),
+            [(2, "weir::Group"), (10, "weir::remat::Kind"), (13, "Outside")],
+        )
+
+    def test_defined_twice(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(lint, "ROOT", pathlib.Path(folder)):
+            paths = [pathlib.Path(folder, name) for name in ("a.h", "b.h", "c.h")]
+            for path, name in zip(paths, ("Group", "Group", "Other")):
+                path.write_text(f"namespace weir {{\nstruct {name} {{\n}};\n}} // namespace weir\n")
+            ((path, number, message),) = lint.defined_twice(paths)
+            self.assertEqual((str(path), number), ("b.h", 2))
+            self.assertIn("weir::Group is defined in a.h too", message)
 
     def test_cycles(self):
         self.assertIsNone(lint.cycle_in({"a": {"b": "a/x.h:1"}, "b": {"c": "b/x.h:1"}, "c": {}}))
