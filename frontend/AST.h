@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the parser understood, before any name is looked up (docs/language.md has the grammar). A
-// node owns its children and has the range of its text; kinds are told apart with
+// What the parser understood, before any name is looked up (docs/reference/language.md has the
+// grammar). A node owns its children and has the range of its text; kinds are told apart with
 // llvm::isa/cast/dyn_cast. Nothing that a parse returned without errors is null unless its comment
 // says so. Trees are at most maxHeight nodes high, so recursion over them is safe.
 //

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The grammar is docs/language.md's. After a mistake the parser goes on with the next statement or
-// item, so every independent mistake is reported, once. It never fails otherwise: any bytes give a
-// tree or diagnostics.
+// The grammar is docs/reference/language.md's. After a mistake the parser goes on with the next
+// statement or item, so every independent mistake is reported, once. It never fails otherwise: any
+// bytes give a tree or diagnostics.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// In the order of the enum; docs/language.md says what each is about.
+/// In the order of the enum; docs/reference/language.md says what each is about.
 static constexpr const char *names[] = {
     "unused-config",       "unused-definition",     "unused-argument",   "unused-binding",
     "unused-input",        "unused-state",          "unused-parameter",  "unused-update",

@@ -6,7 +6,7 @@
     /tmp/golden/bin/python test/conformance/generate.py --check    # compares with what is there
 
 The models are written a second time here, as anyone would write them in JAX: jax.grad, no code and no formula of Weir's. What
-has to agree to the bit is the random numbers of dropout; they are made as weir.random is specified (docs/ops.md).
+has to agree to the bit is the random numbers of dropout; they are made as weir.random is specified (docs/reference/ops.md).
 
 A golden file holds, in float32: `gradient/NAME`, of step 1's loss, summed over microbatches, before clipping; `after/NAME`, the
 parameters and running averages after step 1; and in float64 `losses` and `rates`, of ten steps.

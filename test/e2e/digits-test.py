@@ -75,7 +75,7 @@ def gelu_tanh_gradient(x):
     return s + x * s * sigmoid(-inner(x)) * SCALE * (1 + 3 * 0.044715 * x * x)
 
 
-# Each function: its text, itself and its derivative in f64, the grid, and which bounds it has (docs/language.md, "Digits"): of a
+# Each function: its text, itself and its derivative in f64, the grid, and which bounds it has (docs/reference/language.md, "Digits"): of a
 # primitive 4 units in the last place, of the others and of gradients that times the condition number; of a gradient that is computed
 # from the output 2^-23.
 PRIMITIVE, COMPOSED, FROM_OUTPUT = "primitive", "composed", "from output"

@@ -105,11 +105,11 @@ BEFORE = {
     "docs/guides/published-weights.md": "before_published_weights",
     "docs/guides/sweep.md": "before_sweep",
     "docs/guides/write-a-layer.md": "before_write_a_layer",
-    "docs/tutorial.md": "before_tutorial",
+    "docs/guides/tutorial.md": "before_tutorial",
 }
 
 # Pages with a test of their own below.
-OWN = ("README.md", "docs/tutorial.md", "docs/internals/verification.md")
+OWN = ("README.md", "docs/guides/tutorial.md", "docs/internals/verification.md")
 
 
 def blocks(page):
@@ -194,7 +194,7 @@ class Docs(weirtest.Test):
         return ran
 
     def before_tutorial(self):
-        self.write("bigram.weir", block("docs/tutorial.md", "config"))
+        self.write("bigram.weir", block("docs/guides/tutorial.md", "config"))
 
     def before_from_pytorch(self):
         self.write("net.weir", block("docs/guides/from-pytorch.md", "config"))
@@ -265,10 +265,10 @@ class Docs(weirtest.Test):
         self.assertTrue(self.checkpoints(self.folder / "kept"))
         self.shell(f"weir check {self.write('mlp.weir', block('README.md', 'config'))}")
 
-    # docs/language.md
+    # docs/reference/language.md
 
     def test_language(self):
-        page = "docs/language.md"
+        page = "docs/reference/language.md"
         shown = next(b for b in blocks(page) if "error: expected `)`" in b)
         line = re.search(r"12 \| (.*)", shown)[1]
         model = self.write("x.weir", "\n" * 10 + "fn f(x: [..], y: float) -> [..] {\n" + line + "\n  return y\n}\n")
@@ -292,10 +292,10 @@ class Docs(weirtest.Test):
             self.assertAlmostEqual(*numbers, places=6)
         self.assertEqual(len(outputs(page)), 1)
 
-    # docs/tutorial.md
+    # docs/guides/tutorial.md
 
     def test_tutorial(self):
-        page = "docs/tutorial.md"
+        page = "docs/guides/tutorial.md"
         ran = self.run_page(page)
         done = lambda start: next(d for c, d in ran.items() if c.startswith(start))
         # 2. "says nothing"; "it says where, and what you meant".
@@ -327,7 +327,7 @@ class Docs(weirtest.Test):
         self.assertEqual(len(written.removesuffix("\n")), len("The ") + 200)
 
     def test_tutorial_extensions(self):
-        page = "docs/tutorial.md"
+        page = "docs/guides/tutorial.md"
         bigram = block(page, "config")
         self.shell("tools/get-data input.txt")
         options = "--data window=input.txt --steps 5 --metrics metrics.jsonl"

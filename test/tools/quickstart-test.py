@@ -131,7 +131,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("built release weir-user", err)
         self.assertRegex(err, "weir: train .* --steps 7\n")
         self.assertRegex(said[5], r"^done in 0 min \d s: packages 0 min \d s, build 0 min \d s, train 0 min \d s$")
-        self.assertEqual(said[-1], f'next: export PATH="{self.root}/build/bin:$PATH", then docs/tutorial.md')
+        self.assertEqual(said[-1], f'next: export PATH="{self.root}/build/bin:$PATH", then docs/guides/tutorial.md')
 
     def test_quickstart_passes_short_options_on(self):
         self.assertRegex(self.quickstart("-Werror")[1], "weir: train .* --steps 1000 -Werror\n")

@@ -78,7 +78,7 @@ TEST(Diagnostics, Warnings) {
   diagnostics.makeWarningsErrors();
   EXPECT_EQ(diagnostics.errorCount(), 1u);
   EXPECT_EQ(diagnostics.render().substr(0, 45), "x.weir:1:2: error: said [-Wunused-state]\n    ");
-  std::ifstream page(WEIR_SOURCE_DIR "/docs/language.md");
+  std::ifstream page(WEIR_SOURCE_DIR "/docs/reference/language.md");
   std::string text(std::istreambuf_iterator<char>(page), {});
   for (const std::string &name : warningNames()) {
     EXPECT_EQ(nameOf(*warningNamed(name)), name);
