@@ -7,8 +7,8 @@
 
 #include "codegen/Tuning.h"
 
-#include "ir/weir/KernelStructure.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "mlir/IR/AsmState.h"
 #include "runtime/base/Utf8.h"
 #include "llvm/ADT/StringExtras.h"

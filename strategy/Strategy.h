@@ -45,7 +45,7 @@ struct Strategy {
   int64_t threads = 1; ///< of a rank, on a CPU: each takes memory of its own
   std::optional<int64_t> microbatches = std::nullopt; ///< of a step; nothing: the model's
   Setting<Offload> offload = byDefault(Offload());
-  std::vector<std::string> recompute = {}; ///< patterns of blocks (ir/weir/Blocks.h)
+  std::vector<std::string> recompute = {}; ///< patterns of blocks (ir/weir/requests/Blocks.h)
 
   // Communication. The types of reductions are f32, or what `precision` stores.
   Setting<Element> gradReduceType = byDefault(Element::f32); ///< of gradients, over ranks

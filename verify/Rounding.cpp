@@ -7,9 +7,9 @@
 
 #include "verify/Rounding.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 #include "verify/Compare.h"
 #include <cmath>
 #include <limits>

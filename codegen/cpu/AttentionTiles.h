@@ -16,7 +16,7 @@
 
 #include "codegen/StridedView.h"
 #include "codegen/cpu/Emission.h"
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 
 #include <functional>
 

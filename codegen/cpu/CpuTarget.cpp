@@ -14,8 +14,8 @@
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Library.h"
 #include "codegen/kernel/Families.h"
-#include "ir/weir/Decompose.h"
-#include "ir/weir/KernelStructure.h"
+#include "ir/weir/interfaces/Decompose.h"
+#include "ir/weir/kernel/KernelStructure.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

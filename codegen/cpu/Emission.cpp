@@ -8,7 +8,7 @@
 #include "codegen/cpu/Emission.h"
 
 #include "codegen/kernel/Families.h"
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -13,8 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Emission.h"
-#include "ir/weir/Elements.h"
 #include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

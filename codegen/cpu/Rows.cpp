@@ -22,7 +22,7 @@
 #include "codegen/kernel/RowPasses.h"
 #include "codegen/kernel/RowSpace.h"
 #include "codegen/kernel/SumTrees.h"
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -14,7 +14,7 @@
 #include "codegen/StridedView.h"
 #include "codegen/cuda/Emission.h"
 #include "codegen/cuda/Print.h"
-#include "ir/weir/PrecisionOverrides.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 
 using namespace mlir;
 

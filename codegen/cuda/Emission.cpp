@@ -9,7 +9,7 @@
 #include "ir/weir/kernel/Kernel.h"
 
 #include "codegen/cuda/Print.h"
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

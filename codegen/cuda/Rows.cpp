@@ -19,7 +19,7 @@
 #include "codegen/kernel/RowSpace.h"
 #include "codegen/kernel/SumTrees.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,7 +8,7 @@
 #include "codegen/kernel/Elements.h"
 #include "ir/weir/structure/Structure.h"
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

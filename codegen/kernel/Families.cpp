@@ -8,7 +8,7 @@
 #include "codegen/kernel/Families.h"
 #include "ir/weir/structure/Structure.h"
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

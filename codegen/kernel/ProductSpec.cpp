@@ -12,7 +12,7 @@
 #include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/PrecisionOverrides.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 
 using namespace mlir;
 

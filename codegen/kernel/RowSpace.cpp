@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/RowSpace.h"
-#include "ir/weir/KernelStructure.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;

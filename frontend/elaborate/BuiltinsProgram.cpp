@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
-#include "ir/weir/Blocks.h"
+#include "ir/weir/requests/Blocks.h"
 
 namespace weir::elab {
 

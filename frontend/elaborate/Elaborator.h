@@ -22,9 +22,9 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/elaborate/Value.h"
-#include "ir/weir/BatchRows.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/PrecisionOverrides.h"
+#include "ir/weir/interfaces/BatchRows.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 
 #include "llvm/ADT/MapVector.h"
 

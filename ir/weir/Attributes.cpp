@@ -12,15 +12,15 @@
 
 #include "ir/weir/Attributes.h"
 #include "ir/weir/Collectives.h"
-#include "ir/weir/Contracting.h"
-#include "ir/weir/Elements.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Phase.h"
-#include "ir/weir/Recompute.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
+#include "ir/weir/interfaces/Contracting.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
+#include "ir/weir/requests/Recompute.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Precision.h"
@@ -114,7 +114,7 @@ bool isFlops(Attribute attribute) {
 
 using enum AttributeRow::Place;
 
-constexpr AttributeRow rows[] = {
+constexpr AttributeRow attributeTable[] = {
     // The model and its recipe.
     {modelAttrName, module, isText, "the name of a model"},
     {configsAttrName, module, isDictionary, "configs by name"},
@@ -191,7 +191,7 @@ StringRef nameOf(unsigned place) {
 
 } // namespace
 
-ArrayRef<AttributeRow> attributeRows() { return rows; }
+ArrayRef<AttributeRow> attributeRows() { return attributeTable; }
 
 LogicalResult verifySharding(Operation *at, StringRef name, ShardingAttr sharding,
                              RankedTensorType type) {
@@ -240,8 +240,9 @@ static LogicalResult verifyAttribute(Operation *at, NamedAttribute attribute,
                                      AttributeRow::Place place, Type type) {
   const StringRef name = attribute.getName();
   const Attribute value = attribute.getValue();
-  auto row = llvm::find_if(rows, [&](const AttributeRow &one) { return one.name == name; });
-  if (row == std::end(rows))
+  auto row =
+      llvm::find_if(attributeTable, [&](const AttributeRow &one) { return one.name == name; });
+  if (row == std::end(attributeTable))
     return at->emitError() << name << " is no attribute of the dialect (ir/weir/Attributes.cpp)";
   if (!(row->places & place))
     return at->emitError() << name << " does not belong to " << nameOf(place);
@@ -254,6 +255,9 @@ static LogicalResult verifyAttribute(Operation *at, NamedAttribute attribute,
     return verifySharding(at, name, sharding, dyn_cast_or_null<RankedTensorType>(type));
   if (row->is == isShardings)
     return verifyShardings(at, name, cast<ArrayAttr>(value));
+  if (row->is == isPhases && cast<ArrayAttr>(value).size() != at->getNumResults())
+    return at->emitError() << name << " has " << cast<ArrayAttr>(value).size()
+                           << " phases: expected " << at->getNumResults();
   return success();
 }
 

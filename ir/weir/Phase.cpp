@@ -56,7 +56,8 @@ StepPhase Phases::of(Value value) {
     SmallVector<Value> from;
     std::optional<StepPhase> said = saidOf(last, from);
     if (!said && llvm::any_of(from, [&](Value one) { return !known.contains(one); })) {
-      llvm::copy_if(from, std::back_inserter(open), [&](Value one) { return !known.contains(one); });
+      llvm::copy_if(from, std::back_inserter(open),
+                    [&](Value one) { return !known.contains(one); });
       continue;
     }
     StepPhase phase = said.value_or(StepPhase::forward);

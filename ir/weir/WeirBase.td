@@ -83,7 +83,7 @@ def Weir_ComputesFloats : PredOpTrait<
 // where the field is empty, the method is written in the family's folder.
 class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
     : Weir_Op<mnemonic, !listconcat(traits, [Pure, Costed, Castable, Shardable, Fusible])> {
-  // shardRule(): how dimensions move together, in the notation of ir/weir/Factors.h.
+  // shardRule(): how dimensions move together, in the notation of ir/weir/interfaces/Factors.h.
   string factors = "";
   // cost(): floating-point operations at each point of the factors. Bytes are those of operands and results, each once.
   string flops = "0";

@@ -11,11 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/FamilyHeaders.h.inc"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
+#include "ir/weir/interfaces/Contracting.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -8,7 +8,7 @@
 #include "passes/collectives/Timing.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
-#include "ir/weir/Recompute.h"
+#include "ir/weir/requests/Recompute.h"
 
 using namespace mlir;
 

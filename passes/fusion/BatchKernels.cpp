@@ -10,11 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
-#include "ir/weir/KernelStructure.h"
 #include "ir/weir/Phase.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Offload.h"

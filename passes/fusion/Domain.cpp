@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Domain.h"
-#include "ir/weir/KernelStructure.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Epilogues.h"
-#include "ir/weir/KernelLimits.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/kernel/KernelLimits.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

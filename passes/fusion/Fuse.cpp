@@ -12,14 +12,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/KernelLimits.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Phase.h"
 #include "ir/weir/Program.h"
-#include "ir/weir/Statistics.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/interfaces/Statistics.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelLimits.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
@@ -112,10 +112,9 @@ private:
   static bool showsTheSame(Value a, Value b) {
     Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
     return first && second && isAlias(first) &&
-           OperationEquivalence::isEquivalentTo(
-               first, second,
-               OperationEquivalence::IgnoreLocations |
-                   OperationEquivalence::IgnoreDiscardableAttrs);
+           OperationEquivalence::isEquivalentTo(first, second,
+                                                OperationEquivalence::IgnoreLocations |
+                                                    OperationEquivalence::IgnoreDiscardableAttrs);
   }
   Value within(OpBuilder &builder, Value value) {
     Operation *op = value.getDefiningOp();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Groups.h"
-#include "ir/weir/KernelLimits.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/kernel/KernelLimits.h"
 #include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -9,7 +9,8 @@
 // full shape S and, once a reduction is in it, a split p of S into rows (the first p dimensions)
 // and columns. Its values are full (S), per row (S[:p]), per column (S[p:]) or scalars; what is
 // summed over rows (per column, or a scalar) is complete only when the kernel ends, so nothing of
-// the same group may use it. A group is no larger than a kernel may be (ir/weir/KernelLimits.h).
+// the same group may use it. A group is no larger than a kernel may be
+// (ir/weir/kernel/KernelLimits.h).
 //
 // Cheap ops (constants, broadcasts, iota, layout views, casts that widen) belong to no group: each
 // group that needs one clones it. Aliases (split_dim, merge_dims) change no memory and stay outside

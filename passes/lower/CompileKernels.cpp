@@ -15,7 +15,7 @@
 
 #include "codegen/NamedKernel.h"
 #include "ir/plan/PlanOps.h"
-#include "ir/weir/KernelStructure.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/Schedule.h"

@@ -10,7 +10,7 @@
 
 #include "codegen/Target.h"
 #include "ir/plan/PlanOps.h"
-#include "ir/weir/KernelStructure.h"
+#include "ir/weir/kernel/KernelStructure.h"
 
 namespace weir {
 

@@ -8,11 +8,11 @@
 #include "passes/precision/Explain.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
-#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Variable.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 #include "ir/weir/structure/Structure.h"
 #include <map>
 

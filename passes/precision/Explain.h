@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_PRECISION_EXPLAIN_H
 #define WEIR_PASSES_PRECISION_EXPLAIN_H
 
-#include "ir/weir/PrecisionReport.h"
+#include "ir/weir/reports/PrecisionReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/precision/Scaler.h"
 #include "llvm/ADT/DenseSet.h"

@@ -13,10 +13,10 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Phase.h"
-#include "ir/weir/PrecisionOverrides.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 

@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/interfaces/BatchRows.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/random/Random.h"

@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_REMAT_EXPLAIN_H
 #define WEIR_PASSES_REMAT_EXPLAIN_H
 
-#include "ir/weir/SavedActivationsReport.h"
+#include "ir/weir/reports/SavedActivationsReport.h"
 #include "passes/remat/ReadStep.h"
 
 namespace weir::remat {

@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_REMAT_MARKRECOMPUTED_H
 #define WEIR_PASSES_REMAT_MARKRECOMPUTED_H
 
-#include "ir/weir/Recompute.h"
+#include "ir/weir/requests/Recompute.h"
 #include "passes/remat/ReadStep.h"
 
 namespace weir::remat {

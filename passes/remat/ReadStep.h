@@ -9,7 +9,7 @@
 #define WEIR_PASSES_REMAT_READSTEP_H
 
 #include "codegen/Target.h"
-#include "ir/weir/KernelStructure.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/remat/Step.h"
 

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Sections.h"
-#include "ir/weir/KernelStructure.h"
 #include "ir/weir/Phase.h"
-#include "ir/weir/Recompute.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelStructure.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Offload.h"
+#include "ir/weir/requests/Recompute.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/stages/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"

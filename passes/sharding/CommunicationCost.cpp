@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/CommunicationCost.h"
-#include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
+#include "ir/weir/requests/Blocks.h"
 #include "passes/sharding/OpSharding.h"
 #include <set>
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/ExpertParallel.h"
-#include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/interfaces/Contracting.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Variable.h"
 

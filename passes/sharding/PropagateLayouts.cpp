@@ -10,16 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/LayoutReport.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Sharding.h"
-#include "ir/weir/ShardingConstraints.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
+#include "ir/weir/reports/LayoutReport.h"
+#include "ir/weir/requests/ShardingConstraints.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ContextParallel.h"
 #include "passes/sharding/ExpertParallel.h"

@@ -7,12 +7,12 @@
 
 #include "passes/sharding/Stripes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/RowBuilder.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/kernel/RowBuilder.h"
 #include "ir/weir/structure/Structure.h"
 #include <limits>
 
@@ -86,7 +86,7 @@ private:
       return value;
     SmallVector<int64_t> rows(count, shapeOf(value)[0]);
     return CollectivePermuteOp::create(builder, b.loc, value.getType(), value, ring, rows,
-                           isa<AttendGradOp>(op));
+                                       isa<AttendGradOp>(op));
   }
 
   /// Keys or values of a stripe: in a ring of the one that is so many ranks before. In order.

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/TensorParallel.h"
-#include "ir/weir/Blocks.h"
-#include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/interfaces/Contracting.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
+#include "ir/weir/requests/Blocks.h"
 #include "passes/sharding/CommunicationCost.h"
 #include "passes/sharding/OpSharding.h"
 #include "passes/sharding/SubDimensions.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Contracting.h"
+#include "ir/weir/interfaces/Contracting.h"
 #include "passes/Passes.h"
 
 namespace weir {

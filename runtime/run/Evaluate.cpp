@@ -12,10 +12,10 @@
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Evaluator.h"
-#include "runtime/run/LoadWeights.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/OptionRanges.h"
 #include "runtime/run/RunOptions.h"
+#include "runtime/run/resume/LoadWeights.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>

@@ -15,7 +15,7 @@
 
 #include "runtime/base/Error.h"
 #include "runtime/core/Device.h"
-#include "runtime/run/OverwriteCheck.h"
+#include "runtime/run/resume/OverwriteCheck.h"
 #include <cstddef>
 #include <string>
 #include <vector>

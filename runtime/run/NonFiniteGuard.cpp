@@ -23,16 +23,16 @@
 namespace weir {
 namespace {
 
-float valueOf(float number) { return number; }
+float asFloat(float number) { return number; }
 /// Its bits are the upper half of an f32's.
-float valueOf(BFloat16 number) { return std::bit_cast<float>(uint32_t(number.bits) << 16); }
+float asFloat(BFloat16 number) { return std::bit_cast<float>(uint32_t(number.bits) << 16); }
 
 template <class Number, class Visit> void forEachOf(const TensorView &variable, Visit visit) {
   variable.readOwned([&](uint64_t from, std::span<const std::byte> bytes) {
     for (size_t at = 0; at < bytes.size(); at += sizeof(Number)) {
       Number number;
       std::memcpy(&number, bytes.data() + at, sizeof number);
-      visit(int64_t((from + at) / sizeof number), valueOf(number));
+      visit(int64_t((from + at) / sizeof number), asFloat(number));
     }
   });
 }

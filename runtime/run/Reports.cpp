@@ -8,7 +8,7 @@
 #include "runtime/run/Reports.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/ChromeTrace.h"
-#include "runtime/run/Distributed.h"
+#include "runtime/run/launch/Distributed.h"
 
 namespace weir {
 

@@ -20,7 +20,7 @@
 #include "runtime/run/Gradients.h"
 #include "runtime/run/Profiler.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/Stragglers.h"
+#include "runtime/run/launch/Stragglers.h"
 #include <optional>
 
 namespace weir {

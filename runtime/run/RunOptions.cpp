@@ -9,10 +9,10 @@
 #include "runtime/base/NearestName.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
-#include "runtime/run/Launcher.h"
 #include "runtime/run/OptionRanges.h"
-#include "runtime/run/ResumeCheck.h"
 #include "runtime/run/Utilization.h"
+#include "runtime/run/launch/Launcher.h"
+#include "runtime/run/resume/ResumeCheck.h"
 #include <algorithm>
 #include <limits>
 

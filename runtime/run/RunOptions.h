@@ -10,7 +10,7 @@
 
 #include "runtime/collectives/Consensus.h"
 #include "runtime/core/Device.h"
-#include "runtime/run/OverwriteCheck.h"
+#include "runtime/run/resume/OverwriteCheck.h"
 #include <cstdint>
 #include <functional>
 #include <memory>

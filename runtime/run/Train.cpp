@@ -10,10 +10,10 @@
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/collectives/Consensus.h"
-#include "runtime/run/Distributed.h"
-#include "runtime/run/Launcher.h"
-#include "runtime/run/Restarts.h"
 #include "runtime/run/Training.h"
+#include "runtime/run/launch/Distributed.h"
+#include "runtime/run/launch/Launcher.h"
+#include "runtime/run/launch/Restarts.h"
 
 namespace weir {
 

@@ -16,14 +16,14 @@
 #include "runtime/collectives/Consensus.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
-#include "runtime/run/Distributed.h"
-#include "runtime/run/Launcher.h"
 #include "runtime/run/OpenDevice.h"
-#include "runtime/run/Replicas.h"
-#include "runtime/run/RestartState.h"
 #include "runtime/run/Results.h"
-#include "runtime/run/ResumeCheck.h"
 #include "runtime/run/TotalSteps.h"
+#include "runtime/run/launch/Distributed.h"
+#include "runtime/run/launch/Launcher.h"
+#include "runtime/run/launch/RestartState.h"
+#include "runtime/run/resume/Replicas.h"
+#include "runtime/run/resume/ResumeCheck.h"
 #include <algorithm>
 #include <cmath>
 

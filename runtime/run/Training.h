@@ -16,17 +16,17 @@
 #include "runtime/core/Group.h"
 #include "runtime/nan_trace/Flow.h"
 #include "runtime/run/Evaluator.h"
-#include "runtime/run/InitialState.h"
 #include "runtime/run/NonFiniteGuard.h"
 #include "runtime/run/Reports.h"
 #include "runtime/run/RunOptions.h"
-#include "runtime/run/Saver.h"
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
-#include "runtime/run/Stragglers.h"
 #include "runtime/run/TrainingData.h"
 #include "runtime/run/UncountedSteps.h"
 #include "runtime/run/Utilization.h"
+#include "runtime/run/launch/Stragglers.h"
+#include "runtime/run/resume/InitialState.h"
+#include "runtime/run/resume/Saver.h"
 #include <deque>
 
 namespace weir {

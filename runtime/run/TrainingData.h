@@ -15,8 +15,8 @@
 
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/data/Dataset.h"
-#include "runtime/run/InitialState.h"
 #include "runtime/run/RunOptions.h"
+#include "runtime/run/resume/InitialState.h"
 
 namespace weir {
 

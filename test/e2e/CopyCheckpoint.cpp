@@ -16,8 +16,8 @@
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/report/Say.h"
-#include "runtime/run/Distributed.h"
 #include "runtime/run/OpenDevice.h"
+#include "runtime/run/launch/Distributed.h"
 #include "tools/common/Files.h"
 #include <cstdio>
 

@@ -20,7 +20,7 @@
 #include "test/fuzz/Artifact_bfbs_generated.h"
 #include "test/fuzz/SchemaTree.h"
 #include "test/fuzz/Target.h"
-#include "tools/weir/Describe.h"
+#include "tools/weir/inspect/Describe.h"
 #include <cstring>
 
 using namespace weir;

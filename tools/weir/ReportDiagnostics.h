@@ -16,7 +16,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "mlir/IR/Diagnostics.h"
-#include "tools/weir/Compile.h"
+#include "tools/weir/commands/Compile.h"
 #include <optional>
 #include <system_error>
 

@@ -8,9 +8,9 @@
 #ifndef WEIR_TOOLS_WEIR_SOURCES_H
 #define WEIR_TOOLS_WEIR_SOURCES_H
 
-#include "runtime/run/OverwriteCheck.h"
-#include "tools/weir/Compile.h"
-#include "tools/weir/PlanModel.h"
+#include "runtime/run/resume/OverwriteCheck.h"
+#include "tools/weir/commands/Compile.h"
+#include "tools/weir/commands/PlanModel.h"
 
 namespace weir {
 

@@ -16,29 +16,29 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Ending.h"
-#include "runtime/run/Distributed.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
 #include "runtime/run/OptionRanges.h"
-#include "runtime/run/Restarts.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Train.h"
+#include "runtime/run/launch/Distributed.h"
+#include "runtime/run/launch/Restarts.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
-#include "tools/weir/ArtifactPlan.h"
-#include "tools/weir/CheckWritten.h"
-#include "tools/weir/Compile.h"
-#include "tools/weir/CompileOptions.h"
-#include "tools/weir/InspectOptions.h"
-#include "tools/weir/PlanFileOptions.h"
-#include "tools/weir/PlanModel.h"
-#include "tools/weir/PlanOptions.h"
-#include "tools/weir/Probe.h"
-#include "tools/weir/SizeOption.h"
 #include "tools/weir/Sources.h"
-#include "tools/weir/StrategyOptions.h"
-#include "tools/weir/Tune.h"
-#include "tools/weir/Verify.h"
+#include "tools/weir/commands/CheckWritten.h"
+#include "tools/weir/commands/Compile.h"
+#include "tools/weir/commands/PlanModel.h"
+#include "tools/weir/commands/Probe.h"
+#include "tools/weir/commands/Tune.h"
+#include "tools/weir/commands/Verify.h"
+#include "tools/weir/inspect/ArtifactPlan.h"
+#include "tools/weir/options/CompileOptions.h"
+#include "tools/weir/options/InspectOptions.h"
+#include "tools/weir/options/PlanFileOptions.h"
+#include "tools/weir/options/PlanOptions.h"
+#include "tools/weir/options/SizeOption.h"
+#include "tools/weir/options/StrategyOptions.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cassert>
@@ -417,7 +417,7 @@ Examples:
   weir check models/gpt-char.weir
   weir check models/gpt-char.weir --set heads=3
   weir check models/gpt-char.weir -Werror -Wno-unused-binding)",
-     addCheck, "docs/language.md"},
+     addCheck, "docs/reference/language.md"},
     {"compile", R"(Compile a model file into one artifact.
 
 Examples:

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/attention/Attention.h"
-#include "ir/weir/Contracting.h"
-#include "ir/weir/RowBuilder.h"
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Contracting.h"
+#include "ir/weir/interfaces/Rules.h"
+#include "ir/weir/kernel/RowBuilder.h"
 
 using namespace mlir;
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/convolution/Convolution.h"
 
 using namespace mlir;

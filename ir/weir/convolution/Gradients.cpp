@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/GradientFormula.h"
 #include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/interfaces/GradientFormula.h"
 
 using namespace mlir;
 

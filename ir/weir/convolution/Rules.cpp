@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Rules.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/convolution/Convolution.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"

@@ -12,11 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Elements.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/IR/Matchers.h"

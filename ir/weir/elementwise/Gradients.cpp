@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/GradientFormula.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/interfaces/GradientFormula.h"
 #include "ir/weir/structure/Structure.h"
 #include <cmath>
 #include <numbers>

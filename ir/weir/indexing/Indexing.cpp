@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/indexing/Indexing.h"
-#include "ir/weir/Elements.h"
-#include "ir/weir/GradientFormula.h"
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Elements.h"
+#include "ir/weir/interfaces/GradientFormula.h"
+#include "ir/weir/interfaces/Rules.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/random/Random.h"
-#include "ir/weir/Elements.h"
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Elements.h"
+#include "ir/weir/interfaces/Rules.h"
 
 using namespace mlir;
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/RowBuilder.h"
+#include "ir/weir/kernel/RowBuilder.h"
 #include "ir/weir/rows/Rows.h"
 
 using namespace mlir;

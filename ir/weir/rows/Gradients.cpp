@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/GradientFormula.h"
+#include "ir/weir/interfaces/GradientFormula.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/rows/Rows.h"
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Rules.h"
-#include "ir/weir/RowBuilder.h"
+#include "ir/weir/interfaces/Rules.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/kernel/RowBuilder.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/rows/Rows.h"
 #include "ir/weir/structure/Structure.h"

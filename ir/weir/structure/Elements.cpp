@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

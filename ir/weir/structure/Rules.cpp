@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Rules.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

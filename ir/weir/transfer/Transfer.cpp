@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/transfer/Transfer.h"
-#include "ir/weir/Rules.h"
+#include "ir/weir/interfaces/Rules.h"
 #include "ir/weir/program/Microbatches.h"
 
 using namespace mlir;

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Evaluations and predictions of one row against those of a batch, on the reference interpreter:
-// where ir/weir/BatchRows.h calls the rows independent, sums over the rows are the batch's sums and
-// the rows' results are the batch's rows. Where it does not, it says where and why.
+// where ir/weir/interfaces/BatchRows.h calls the rows independent, sums over the rows are the
+// batch's sums and the rows' results are the batch's rows. Where it does not, it says where and
+// why.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 
 #include "test/ir/weir/Jit.h"
 
-#include "ir/weir/Elements.h"
+#include "ir/weir/interfaces/Elements.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Interpreter.h"
-#include "ir/weir/KernelLimits.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/kernel/KernelLimits.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipeline.h"

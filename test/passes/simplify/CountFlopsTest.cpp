@@ -12,7 +12,7 @@
 
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
-#include "ir/weir/Contracting.h"
+#include "ir/weir/interfaces/Contracting.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Pipeline.h"
 #include "verify/RandomInputs.h"

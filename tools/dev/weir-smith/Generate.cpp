@@ -7,8 +7,6 @@
 
 #include "tools/dev/weir-smith/Generate.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/PrecisionOverrides.h"
-#include "ir/weir/Recompute.h"
 #include "ir/weir/Strategy.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/program/Access.h"
@@ -17,6 +15,8 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/random/Random.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
+#include "ir/weir/requests/Recompute.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"

@@ -10,7 +10,7 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
-#include "tools/weir/Describe.h"
+#include "tools/weir/inspect/Describe.h"
 #include "tools/weir/page/Repeats.h"
 #include <algorithm>
 #include <optional>

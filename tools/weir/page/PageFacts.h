@@ -31,7 +31,7 @@
 #define WEIR_TOOLS_WEIR_PAGE_PAGEFACTS_H
 
 #include "runtime/artifact/Artifact_generated.h"
-#include "tools/weir/KernelElements.h"
+#include "tools/weir/inspect/KernelElements.h"
 #include "tools/weir/page/Sources.h"
 #include <nlohmann/json.hpp>
 

@@ -1,0 +1,34 @@
+//===- Restarts.h - Starting a run again ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What runs is a child of the process that was started, which does nothing but wait: where it is
+// killed or crashes, a rank of its group is lost, or its device fails, the next one goes on from
+// the last complete checkpoint. A child has nothing left of the one before it, neither of its
+// device nor of its connections. A launcher sees one process, whose end is the last child's, and
+// which passes on what signals it gets; where it is killed itself, so is its child.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_LAUNCH_RESTARTS_H
+#define WEIR_RUNTIME_RUN_LAUNCH_RESTARTS_H
+
+#include "runtime/base/Error.h"
+#include "runtime/run/RunOptions.h"
+
+namespace weir {
+
+/// Calls `body`: at once without --restarts, and where this is such a child; else in children of
+/// this process, one after the other, in which it returns. May not be called where other threads
+/// have been started. Throws what `body` does, and Failure(Exit::peer) where it is given up.
+Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunOptions &)> &body);
+
+/// "; the last complete checkpoint is kept/step-00000042": what `options` keep, as far as is known.
+std::string lastCheckpoint(const RunOptions &options);
+
+} // namespace weir
+
+#endif

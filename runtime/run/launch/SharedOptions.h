@@ -1,0 +1,33 @@
+//===- SharedOptions.h - Options that all ranks of a run share ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Processes that are given other options would train on a mixture, or wait for each other in
+// different places. So they compare their options before anything else. Every option of a run is
+// either compared or a rank's own: the tables in SharedOptions.cpp say which.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_LAUNCH_SHAREDOPTIONS_H
+#define WEIR_RUNTIME_RUN_LAUNCH_SHAREDOPTIONS_H
+
+#include "runtime/collectives/Consensus.h"
+#include "runtime/run/RunOptions.h"
+
+namespace weir {
+
+/// The values in effect of the options that all ranks of a run share, defaults included; but of
+/// --steps, --epochs and --device the values as given, since the artifact has their defaults: what
+/// it says, given to one rank alone, is a difference. Of files and directories it is only whether
+/// they are given, and for which inputs: their contents are compared where they are opened.
+std::vector<collectives::Given> sharedOptions(const RunOptions &options);
+
+/// The names of the options that each rank may be given otherwise.
+std::span<const char *const> ownOptions();
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,184 @@
+//===- ResumeCheck.cpp - Whether a checkpoint is gone on from as it began -===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/resume/ResumeCheck.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
+#include "runtime/report/Number.h"
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+/// One fact of a run. `compare` returns what differs, or "" where nothing does or one of the two
+/// does not know.
+struct Fact {
+  const char *name;
+  Exit exit;
+  bool (*known)(const Manifest &);
+  std::string (*compare)(const Manifest &before, const Manifest &now);
+};
+
+std::string quoted(const std::string &text) { return "'" + shownName(text) + "'"; }
+
+std::string compareConfigs(const Manifest &before, const Manifest &now) {
+  // Where the program is the same, a config that differs changes nothing in it.
+  if (!before.training.empty() && before.training == now.training)
+    return "";
+  std::vector<std::string> lines;
+  for (const auto &[name, value] : before.configs) {
+    auto other = now.configs.find(name);
+    if (other == now.configs.end())
+      lines.push_back(concat(shownName(name), " was ", shownName(value), ", now there is none"));
+    else if (other->second != value)
+      lines.push_back(concat(shownName(name), " was ", shownName(value), ", now it is ",
+                             shownName(other->second)));
+  }
+  for (const auto &[name, value] : now.configs)
+    if (!before.configs.contains(name))
+      lines.push_back(concat(shownName(name), " is ", shownName(value), ", there was none"));
+  return joinFew(lines, "; ");
+}
+
+std::string compareModels(const Manifest &before, const Manifest &now) {
+  if (before.training == now.training)
+    return "";
+  return concat("a step of ", quoted(now.model), " computes something else than a step of ",
+                quoted(before.model), " did, though its tensors have the same names and shapes (",
+                before.configs == now.configs
+                    ? "another version of Weir may also say the same otherwise)"
+                    : "other configs make another program; whether the model was changed as well "
+                      "is not known)");
+}
+
+std::string comparePrecision(const Manifest &before, const Manifest &now) {
+  if (before.precision == now.precision)
+    return "";
+  return concat("it was --precision ", shownName(before.precision), ", now it is --precision ",
+                now.precision);
+}
+
+std::string compareMasters(const Manifest &before, const Manifest &now) {
+  if (before.master == now.master)
+    return "";
+  return concat("it was --param-dtype ", shownName(before.master), ", now it is --param-dtype ",
+                now.master);
+}
+
+std::string compareLossScales(const Manifest &before, const Manifest &now) {
+  // What another precision needs is said with it.
+  if (before.precision != now.precision || before.lossScale == now.lossScale)
+    return "";
+  return concat("it was --loss-scale ", shownName(before.lossScale), ", now it is --loss-scale ",
+                now.lossScale);
+}
+
+std::string compareData(const Manifest &before, const Manifest &now) {
+  std::vector<std::string> lines;
+  for (const auto &[input, data] : now.data) {
+    auto other = before.data.find(input);
+    if (other == before.data.end()) {
+      lines.push_back(concat("the input ", quoted(input), " had none"));
+      continue;
+    }
+    const Manifest::Data &was = other->second;
+    if (was.fingerprint.empty() ||
+        (was.fingerprint == data.fingerprint && was.size == data.size && was.format == data.format))
+      continue;
+    lines.push_back(concat("the input ", quoted(input), " was read from ", shownName(was.path),
+                           " (", was.size, " bytes, ", shownName(was.format), "), now from ",
+                           shownName(data.path), " (", data.size, " bytes, ", data.format,
+                           was.size == data.size ? ", of other content)" : ")"));
+  }
+  return joinFew(lines, "; ");
+}
+
+std::string compareHoldout(const Manifest &before, const Manifest &now) {
+  if (!before.holdout || before.holdout == now.holdout)
+    return "";
+  auto said = [](double fraction) {
+    return fraction > 0 ? "--holdout " + shortest(fraction) : std::string("no --holdout");
+  };
+  return concat("it was ", said(*before.holdout), ", now it is ", said(*now.holdout),
+                *now.holdout < *before.holdout ? ", which trains on what was held out" : "");
+}
+
+std::string compareOrder(const Manifest &before, const Manifest &now) {
+  if (!before.shuffle || before.shuffle == now.shuffle)
+    return "";
+  return *now.shuffle ? "it was --no-shuffle, now the rows are shuffled"
+                      : "the rows were shuffled, now it is --no-shuffle";
+}
+
+bool knowsData(const Manifest &manifest) {
+  for (const auto &[input, data] : manifest.data)
+    if (data.fingerprint.empty())
+      return false;
+  return true;
+}
+
+constexpr Fact facts[] = {
+    {"model", Exit::model, [](const Manifest &m) { return !m.training.empty(); }, compareModels},
+    {"configs", Exit::model, [](const Manifest &) { return true; }, compareConfigs},
+    {"precision", Exit::model, [](const Manifest &) { return true; }, comparePrecision},
+    {"master", Exit::model, [](const Manifest &) { return true; }, compareMasters},
+    {"loss-scale", Exit::model, [](const Manifest &) { return true; }, compareLossScales},
+    {"data", Exit::usage, knowsData, compareData},
+    {"holdout", Exit::usage, [](const Manifest &m) { return m.holdout.has_value(); },
+     compareHoldout},
+    {"order", Exit::usage, [](const Manifest &m) { return m.shuffle.has_value(); }, compareOrder},
+};
+
+} // namespace
+
+const std::vector<std::string> &changeableFacts() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Fact &fact : facts)
+      all.push_back(fact.name);
+    return all;
+  }();
+  return names;
+}
+
+void requireSameRun(const std::string &path, const Manifest &before, const Manifest &now,
+                    const std::vector<std::string> &allowed,
+                    const std::function<void(const std::string &)> &say) {
+  std::vector<std::string> unknown, refused, lines;
+  Exit exit = Exit::usage;
+  for (const Fact &fact : facts) {
+    if (!fact.known(before) || !fact.known(now)) {
+      unknown.push_back(fact.name);
+      continue;
+    }
+    std::string difference = fact.compare(before, now);
+    if (difference.empty())
+      continue;
+    std::string line = concat(fact.name, ": ", difference);
+    if (std::find(allowed.begin(), allowed.end(), fact.name) != allowed.end()) {
+      say(concat("--change ", line));
+      continue;
+    }
+    refused.push_back(fact.name);
+    lines.push_back(std::move(line));
+    if (fact.exit == Exit::model)
+      exit = Exit::model;
+  }
+  if (!lines.empty())
+    throw Failure(exit,
+                  concat(path, ": the run was begun with something else:\n  ", join(lines, "\n  "),
+                         "\nGive what it was begun with, or allow the difference: --change ",
+                         join(refused, ",")));
+  if (!unknown.empty())
+    say(concat(path,
+               ": this checkpoint or the artifact is of an older Weir, which did not note all "
+               "that makes a run; not compared: ",
+               join(unknown)));
+}
+
+} // namespace weir

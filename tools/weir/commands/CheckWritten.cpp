@@ -1,0 +1,39 @@
+//===- CheckWritten.cpp - Whether the compiler's artifact can be run ------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/commands/CheckWritten.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Header.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/base/Error.h"
+#include "runtime/devices/Devices.h"
+#include <string>
+
+namespace weir {
+
+void checkWritten(std::span<const std::byte> file) {
+  uint64_t arena =
+      artifact::deviceOf(*artifact::GetProgram(file.data() + sizeof(artifact::Header))).arena();
+  if (arena > artifact::maxArena)
+    throw Failure(Exit::device, "the model needs " + std::to_string(arena >> 30) +
+                                    " GiB of memory; an artifact may ask for " +
+                                    std::to_string(artifact::maxArena >> 30) +
+                                    " GiB: make the model or its batch smaller (--set)");
+  try {
+    checkProgram(file);
+  } catch (const Failure &failure) {
+    if (failure.exit != Exit::model)
+      throw;
+    throw Failure(
+        Exit::internal,
+        std::string("a fault of Weir's own, please report it with the model: the compiler "
+                    "wrote an artifact that it would not run: ") +
+            failure.what());
+  }
+}
+
+} // namespace weir
