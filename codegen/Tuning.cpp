@@ -7,6 +7,7 @@
 
 #include "codegen/Tuning.h"
 
+#include "ir/weir/Phase.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/kernel/KernelStructure.h"
 #include "mlir/IR/AsmState.h"
@@ -160,6 +161,7 @@ std::optional<Tuning> Tuning::parse(StringRef text, std::string &problem) {
 std::string digestOf(KernelOp kernel) {
   OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
   any->getOperation()->setOperands({}); // which are others in every program
+  any->getOperation()->removeAttr(resultPhasesAttrName);
   std::string text;
   llvm::raw_string_ostream stream(text);
   any->getOperation()->print(stream, OpPrintingFlags().useLocalScope().printGenericOpForm());

@@ -246,7 +246,8 @@ def BucketCollectives : Pass<"weir-bucket-collectives", "::mlir::func::FuncOp"> 
   let summary = "merges small collectives into one";
   let description = [{
     All-reduces, and reduce-scatters and all-gathers over axes of the batch, of one kind, axis and element type, up to 262144 elements together:
-    weir.pack puts their values side by side, and weir.unpack takes the results apart. A bucket is where its first collective was.
+    weir.pack puts their values side by side, and weir.unpack takes the results apart. A bucket is where its first collective was, and does not say
+    weir.result_shardings.
   }];
   let dependentDialects = ["::weir::WeirDialect"];
 }

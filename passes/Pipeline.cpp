@@ -285,18 +285,27 @@ LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringR
   return success();
 }
 
-LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {
-  attachStrategy(module, options.strategy);
+static const PipelinePass &passNamed(StringRef name) {
   for (const Phase &phase : phases())
     for (const PipelinePass &pass : phase.passes)
-      if (pass.name == name) {
-        PassManager manager(module.getContext());
-        pass.add(manager, options);
-        if (options.watch)
-          options.watch(manager);
-        return manager.run(module);
-      }
+      if (pass.name == name)
+        return pass;
   llvm_unreachable("the pipeline has no such pass");
+}
+
+static LogicalResult runPasses(ArrayRef<StringRef> names, ModuleOp module,
+                               const PipelineOptions &options) {
+  attachStrategy(module, options.strategy);
+  PassManager manager(module.getContext());
+  for (StringRef name : names)
+    passNamed(name).add(manager, options);
+  if (options.watch)
+    options.watch(manager);
+  return manager.run(module);
+}
+
+LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {
+  return runPasses(name, module, options);
 }
 
 /// The rank of the first stage that has shares of the same sizes.
@@ -309,7 +318,9 @@ FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRe
                                                         PipelineOptions options) {
   const Mesh &mesh = options.strategy.mesh;
   // What these make is the program of all stages.
-  constexpr StringLiteral ofAllStages[] = {"partition", "bucket-collectives", "expand-collectives"};
+  SmallVector<StringRef> ofAllStages = {"partition", "bucket-collectives", "expand-collectives"};
+  llvm::erase_if(ofAllStages,
+                 [&](StringRef pass) { return llvm::is_contained(options.without, pass); });
   std::map<int64_t, OwningOpRef<ModuleOp>> partitioned;
   for (int64_t rank : ranks)
     if (int64_t first = onFirstStage(mesh, rank); !partitioned.count(first))
@@ -317,9 +328,8 @@ FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRe
   for (auto &[rank, program] : partitioned) {
     options.rank = rank;
     TimingScope time = options.time ? options.time->nest("partition") : TimingScope();
-    for (StringRef pass : ofAllStages)
-      if (!llvm::is_contained(options.without, pass) && failed(runPass(pass, *program, options)))
-        return failure();
+    if (failed(runPasses(ofAllStages, *program, options)))
+      return failure();
   }
   std::vector<StringRef> without(options.without.begin(), options.without.end());
   llvm::append_range(without, ofAllStages);

@@ -38,7 +38,7 @@ struct PipelineSchedule {
   bool operator==(const PipelineSchedule &) const = default;
 };
 
-/// How attention is computed where its sequence is sharded over cp. docs/guides/several-devices.md
+/// How attention is computed where its sequence is sharded over cp. docs/guides/several-gpus.md
 /// compares them.
 enum class ContextParallel : uint8_t { all_to_all, gather, ring };
 

@@ -128,9 +128,11 @@ Tensor summed(const Tensor &input, llvm::StringRef axisName, mlir::Operation *op
 Tensor rowsOf(const Tensor &sum, ReduceScatterOp op, const Mesh &mesh, int64_t rank) {
   llvm::ArrayRef<int64_t> rows = op.getRows();
   const auto member = size_t(mesh.coordinate(rank, axisOf(op.getAxis(), mesh)));
+  Tensor own(shapeOf(op.getResult()));
+  if (member >= rows.size() || rows[member] != own.shape[0])
+    throw Failure(Exit::internal, concat("its rows are not those of rank ", rank));
   const int64_t width = int64_t(sum.values.size()) / sum.shape[0],
                 begin = std::accumulate(rows.begin(), rows.begin() + member, int64_t(0));
-  Tensor own(shapeOf(op.getResult()));
   std::copy_n(sum.values.begin() + begin * width, own.values.size(), own.values.begin());
   return own;
 }

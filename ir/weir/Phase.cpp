@@ -8,13 +8,14 @@
 #include "ir/weir/Phase.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 
 using namespace mlir;
 
 namespace weir {
 
 void setPhase(Operation *op, StepPhase phase) {
-  if (!op->hasTrait<OpTrait::ConstantLike>())
+  if (!op->hasTrait<OpTrait::ConstantLike>() && !isa<VariableOp>(op))
     op->setAttr(phaseAttrName, PhaseAttr::get(op->getContext(), phase));
 }
 
@@ -84,6 +85,12 @@ StepPhase phaseOf(Operation *op) { return Phases().of(op); }
 void setResultPhases(Operation *kernel) {
   Block &body = kernel->getRegion(0).front();
   Phases phases;
+  auto hasPhases = [&] {
+    return llvm::any_of(body, [](Operation &op) { return ownPhase(&op).has_value(); }) ||
+           phases.of(kernel) != StepPhase::forward;
+  };
+  if (!hasPhases())
+    return;
   SmallVector<Attribute> ofResults;
   for (Value value : body.getTerminator()->getOperands())
     ofResults.push_back(PhaseAttr::get(kernel->getContext(), phases.of(value)));

@@ -24,14 +24,15 @@ namespace weir {
 inline constexpr llvm::StringLiteral phaseAttrName = "weir.phase",
                                      resultPhasesAttrName = "weir.result_phases";
 
-/// Does nothing for a constant.
+/// Does nothing for a constant or a variable, which several phases use.
 void setPhase(mlir::Operation *op, StepPhase phase);
 
 /// The phase that the op itself says.
 std::optional<StepPhase> ownPhase(mlir::Operation *op);
 
 /// Writes the result phases of a kernel whose body's ops still have phases of their own, and
-/// removes those: kernels that compute the same are equal in whichever phase they do.
+/// removes those: kernels that compute the same are equal in whichever phase they do. Nothing, where
+/// neither they nor what the kernel reads says a phase.
 void setResultPhases(mlir::Operation *kernel);
 
 /// The phases of values and ops. Answers are remembered: what is built later may be asked about,
@@ -55,12 +56,13 @@ private:
 StepPhase phaseOf(mlir::Operation *op);
 inline bool isBackward(mlir::Operation *op) { return phaseOf(op) == StepPhase::backward; }
 
-/// Gives each op that a builder inserts a phase, unless it has one.
+/// Gives each op that a builder inserts a phase, unless it has one. What is built of forward ops
+/// inherits their phase anyway.
 class PhaseListener : public mlir::OpBuilder::Listener {
 public:
   explicit PhaseListener(StepPhase phase) : phase(phase) {}
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
-    if (!ownPhase(op))
+    if (phase != StepPhase::forward && !ownPhase(op))
       setPhase(op, phase);
   }
 

@@ -153,6 +153,12 @@ struct ExpandCollectives : weir::impl::ExpandCollectivesBase<ExpandCollectives> 
     for (Attribute axis : axes)
       if (mesh.find(cast<StringAttr>(axis).str()) < 0)
         return op->emitOpError("is over ") << axis << ", and the mesh is " << mesh.text();
+    if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
+      const int64_t members = mesh.axes[size_t(mesh.find(scatter.getAxis().str()))].size;
+      if (int64_t(scatter.getRows().size()) != members)
+        return op->emitOpError("has rows of ") << scatter.getRows().size() << " members, and "
+                                               << scatter.getAxis() << " has " << members;
+    }
     return success();
   }
 };

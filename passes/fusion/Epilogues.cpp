@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Epilogues.h"
+#include "ir/weir/Phase.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -181,7 +182,8 @@ static void maskFromResult(MaxOp relu) {
 static void nestConcat(ConcatOp concat) {
   constexpr size_t most = 128;
   static_assert(most < mostKernelOperands);
-  OpBuilder builder(concat);
+  PhaseListener phase(phaseOf(concat));
+  OpBuilder builder(concat, &phase);
   SmallVector<Value> parts(concat.getInputs());
   while (parts.size() > most) {
     SmallVector<Value> nested;
@@ -252,7 +254,8 @@ LogicalResult decomposeDeclined(Block &block, const Target &target) {
         !target.declines(cast<Fusible>(op).kernelShape(), &op).empty())
       declined.push_back(cast<Decomposable>(op));
   for (Decomposable op : declined) {
-    OpBuilder builder(op);
+    PhaseListener phase(phaseOf(op));
+    OpBuilder builder(op, &phase);
     Operation *before = op->getPrevNode();
     op->replaceAllUsesWith(op.decompose(builder));
     for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
@@ -285,7 +288,8 @@ void reduceInSteps(Block &block) {
     if (!last)
       for (int64_t &axis : others)
         axis -= first;
-    OpBuilder builder(reduce);
+    PhaseListener phase(phaseOf(reduce));
+    OpBuilder builder(reduce, &phase);
     Value value = ReduceOp::create(builder, reduce.getLoc(), reduce.getInput(), reduce.getKind(),
                                    step, reduce.getAccumulateAttr());
     reduce.replaceAllUsesWith(ReduceOp::create(builder, reduce.getLoc(), value, reduce.getKind(),

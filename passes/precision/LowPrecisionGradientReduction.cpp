@@ -71,7 +71,8 @@ private:
     auto widened = CastOp::create(builder, sum.getLoc(), wide, narrow);
     sum.replaceUsesWithIf(widened, [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      return user != narrow && (isa<ClipOp>(user) || unscales(user) || !isBackward(user));
+      return user != narrow && (isa<ClipOp>(user) || unscales(user) ||
+                                user->hasTrait<OpTrait::IsTerminator>() || !isBackward(user));
     });
   }
 };

@@ -38,6 +38,7 @@ struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> 
 
   void runOnOperation() override {
     bool any = false;
+    Phases phases;
     getOperation().walk([&](Operation *op) {
       auto castable = dyn_cast<Castable>(op);
       if (!castable)
@@ -62,7 +63,7 @@ struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> 
         Type own = isLow(type) ? made->factorType(type) : type;
         factor = !factor || factor == own ? own : Float32Type::get(&getContext());
       }
-      PhaseListener phase(phaseOf(op));
+      PhaseListener phase(phases.of(op));
       OpBuilder builder(op, &phase);
       for (OpOperand &operand : op->getOpOperands()) {
         auto to = [&](Type element) {

@@ -17,10 +17,20 @@ using namespace mlir;
 
 namespace weir::remat {
 
-/// Which of a kernel's results are gradients, or computed from them.
+/// Which of a kernel's results are gradients, or computed from what it reads of them.
 static void markGradients(Step &step, const Action &action, KernelOp kernel, Phases &phases) {
-  for (auto [made, value] : llvm::zip_equal(action.writes, kernel.getResults()))
-    step.tensors[made].isGradient = phases.of(value) != StepPhase::forward;
+  llvm::DenseSet<Value> fromGradients;
+  Block &body = kernel.getBody().front();
+  for (auto [argument, read] : llvm::zip_equal(body.getArguments(), action.reads))
+    if (step.tensors[read].isGradient)
+      fromGradients.insert(argument);
+  auto isFromOne = [&](Value value) { return fromGradients.contains(value); };
+  for (Operation &op : body.without_terminator())
+    if (llvm::any_of(op.getOperands(), isFromOne))
+      fromGradients.insert(op.result_begin(), op.result_end());
+  for (auto [made, result, value] :
+       llvm::zip_equal(action.writes, kernel.getResults(), body.getTerminator()->getOperands()))
+    step.tensors[made].isGradient = phases.of(result) == StepPhase::backward || isFromOne(value);
 }
 
 /// Which block each marked action is computed again with, by a number that grows from layer to

@@ -114,6 +114,7 @@ private:
     builder.setInsertionPointToStart(body);
     moved.push_back({body});
     forward = forwardOps(function);
+    phases = Phases();
     if (failed(copyAll(function.front())))
       return failure();
     moved.pop_back();
@@ -264,7 +265,7 @@ private:
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), opSharding.results))
       types.push_back(typeOf(result, layout));
     // Of forward values alone, a backward op's program is still backward.
-    PhaseListener own(phaseOf(op));
+    PhaseListener own(phases.of(op));
     builder.setListener(&own);
     llvm::scope_exit stop([&] { builder.setListener(nullptr); });
     SmallVector<Value> values;
@@ -457,6 +458,7 @@ private:
   Reshard reshard;
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseSet<Operation *> forward;
+  Phases phases;            ///< of the function that is copied
   SmallVector<Moved> moved; ///< of each block that is being copied, the outermost first
 };
 

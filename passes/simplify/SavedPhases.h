@@ -19,7 +19,7 @@
 namespace weir {
 
 /// Takes the phases of all ops away until restore(): equal ops of two phases are merged, and the
-/// first one's phase stays. As the listener of what rewrites them, it gives an op that replaces
+/// first one's phase stays. As the listener of what rewrites them, it gives the ops that replace
 /// another the phase of that.
 class SavedPhases : public mlir::RewriterBase::Listener {
 public:
@@ -40,18 +40,17 @@ public:
 
   using Listener::notifyOperationReplaced;
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint from) override {
-    if (!from.isSet()) // it is new, and not moved
+    if (!from.isSet() && !llvm::isa<ConstantOp>(op)) // it is new, and not moved
       built.insert(op);
   }
-  void notifyOperationReplaced(mlir::Operation *op, mlir::ValueRange values) override {
+  void notifyOperationReplaced(mlir::Operation *op, mlir::ValueRange) override {
     auto phase = phases.find(op);
-    if (phase == phases.end())
-      return;
-    const auto taken = phase->second; // the map may grow
-    for (mlir::Value value : values)
-      if (mlir::Operation *maker = value.getDefiningOp();
-          maker && built.contains(maker) && !llvm::isa<ConstantOp>(maker))
-        phases.try_emplace(maker, taken);
+    if (phase != phases.end()) {
+      const auto taken = phase->second; // the map may grow
+      for (mlir::Operation *made : built)
+        phases.try_emplace(made, taken);
+    }
+    built.clear();
   }
   void notifyOperationErased(mlir::Operation *op) override {
     phases.erase(op);
@@ -60,7 +59,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::Operation *, std::pair<mlir::StringAttr, mlir::Attribute>> phases;
-  llvm::DenseSet<mlir::Operation *> built;
+  llvm::DenseSet<mlir::Operation *> built; ///< since the last op was replaced
 };
 
 } // namespace weir

@@ -9,7 +9,7 @@ func.func @chain(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %loss = weir.reduce sum %t {axes = array<i64: 0, 1>} : tensor<4x2xf32> -> tensor<f32>
   // CHECK: %[[S:.*]] = weir.mul %[[T]], %[[T]]
   // CHECK: %[[D:.*]] = weir.sub %{{.*}}, %[[S]]
-  // CHECK: %[[G:.*]] = weir.matmul %[[X]], %{{.*}} {transpose_lhs}
+  // CHECK: %[[G:.*]] = weir.matmul %[[X]], %{{.*}} {transpose_lhs
   // CHECK-NEXT: return %[[G]]
   %g = weir.gradient %loss wrt (%w) : (tensor<f32>, tensor<3x2xf32>) -> tensor<3x2xf32>
   return %g : tensor<3x2xf32>
@@ -97,14 +97,14 @@ func.func @twice(%x: tensor<f32>) -> tensor<f32> {
 // A gradient is computed and summed in the types of the op it is of.
 // CHECK-LABEL: func @types
 func.func @types(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<3x2xf32> {
-  // CHECK: weir.matmul %{{.*}}, %{{.*}} {accumulate = f16}
+  // CHECK: weir.matmul %{{.*}}, %{{.*}} {accumulate = f16
   %y = weir.matmul %x, %w {accumulate = f16} : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
-  // CHECK: %[[T:.*]] = weir.tanh %{{.*}} {compute = bf16}
+  // CHECK: %[[T:.*]] = weir.tanh %{{.*}} {compute = bf16
   %t = weir.tanh %y {compute = bf16} : tensor<4x2xf32>
   %loss = weir.reduce sum %t {axes = array<i64: 0, 1>, accumulate = bf16} : tensor<4x2xf32> -> tensor<f32>
-  // CHECK: weir.mul %[[T]], %[[T]] {compute = bf16}
-  // CHECK: weir.sub %{{.*}}, %{{.*}} {compute = bf16}
-  // CHECK: weir.matmul %{{.*}}, %{{.*}} {accumulate = f16, transpose_lhs}
+  // CHECK: weir.mul %[[T]], %[[T]] {compute = bf16
+  // CHECK: weir.sub %{{.*}}, %{{.*}} {compute = bf16
+  // CHECK: weir.matmul %{{.*}}, %{{.*}} {accumulate = f16, transpose_lhs
   %g = weir.gradient %loss wrt (%w) : (tensor<f32>, tensor<3x2xf32>) -> tensor<3x2xf32>
   return %g : tensor<3x2xf32>
 }

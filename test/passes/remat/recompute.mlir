@@ -51,7 +51,7 @@ func.func @step(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.
     %0 = weir.reduce sum %in {axes = array<i64: 1>} : tensor<64x64xf32> -> tensor<64xf32> loc(#outside)
     weir.yield %0 : tensor<64xf32>
   }
-  %e = weir.kernel row over #weir.rows<64 x 64>(%d, %c, %b) : (tensor<64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  %e = weir.kernel row over #weir.rows<64 x 64>(%d, %c, %b) {weir.result_phases = [#weir.phase<backward>]} : (tensor<64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
   ^bb0(%in: tensor<64xf32>, %first: tensor<64x64xf32>, %second: tensor<64x64xf32>):
     %0 = weir.broadcast %in {dimensions = array<i64: 0>} : tensor<64xf32> -> tensor<64x64xf32> loc(#gradient)
     %1 = weir.mul %0, %first : tensor<64x64xf32> loc(#gradient)
@@ -59,7 +59,7 @@ func.func @step(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.
     %3 = weir.reduce sum %2 {axes = array<i64: 1>} : tensor<64x64xf32> -> tensor<64xf32> loc(#gradient)
     weir.yield %3 : tensor<64xf32>
   }
-  %f = weir.kernel row over #weir.rows<64 x 64>(%e, %a) : (tensor<64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  %f = weir.kernel row over #weir.rows<64 x 64>(%e, %a) {weir.result_phases = [#weir.phase<backward>]} : (tensor<64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
   ^bb0(%in: tensor<64xf32>, %kept: tensor<64x64xf32>):
     %0 = weir.broadcast %in {dimensions = array<i64: 0>} : tensor<64xf32> -> tensor<64x64xf32> loc(#gradient)
     %1 = weir.mul %0, %kept : tensor<64x64xf32> loc(#gradient)

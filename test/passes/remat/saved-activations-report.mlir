@@ -20,7 +20,7 @@ func.func @step(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.
     %0 = weir.reduce sum %in {axes = array<i64: 1>} : tensor<64x64xf32> -> tensor<64xf32> loc(#forward)
     weir.yield %0 : tensor<64xf32>
   }
-  %c = weir.kernel map(%b) : (tensor<64xf32>) -> tensor<64xf32> {
+  %c = weir.kernel map(%b) {weir.result_phases = [#weir.phase<backward>]} : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%in: tensor<64xf32>):
     %0 = weir.exp %in : tensor<64xf32> loc(#gradient)
     weir.yield %0 : tensor<64xf32>

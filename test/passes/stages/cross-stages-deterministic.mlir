@@ -10,15 +10,15 @@ module {
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]] = weir.microbatches 2
     // CHECK: %[[THERE:.*]] = weir.cross %{{.*}} from 1 to 0
-    // CHECK: %[[BOTH:.*]] = weir.add %{{.*}}, %[[THERE]] {weir.stage = 0 : i64}
+    // CHECK: %[[BOTH:.*]] = weir.add %{{.*}}, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     // CHECK: weir.yield %[[BOTH]]
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
       %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
       %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
-      %last = weir.mul %y, %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
-      %first = weir.mul %h, %part {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %both = weir.add %first, %last {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %last = weir.mul %y, %y {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %first = weir.mul %h, %part {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %both = weir.add %first, %last {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
       weir.yield %both : tensor<4xf32>
     }
     %new = weir.sub %w0, %g : tensor<4xf32>

@@ -10,20 +10,20 @@ module {
     %w0 = weir.read @w0 : tensor<4xf32>
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]]:3 = weir.microbatches 2
-    // CHECK: %[[Y:.*]] = weir.mul %{{.*}} {weir.stage = 1 : i64}
-    // CHECK: %[[LAST:.*]] = weir.mul %[[Y]], %[[Y]] {weir.stage = 1 : i64}
-    // CHECK: %[[FIRST:.*]] = weir.mul %{{.*}} {weir.stage = 0 : i64}
+    // CHECK: %[[Y:.*]] = weir.mul %{{.*}} {{[{].*}}weir.stage = 1 : i64}
+    // CHECK: %[[LAST:.*]] = weir.mul %[[Y]], %[[Y]] {{[{].*}}weir.stage = 1 : i64}
+    // CHECK: %[[FIRST:.*]] = weir.mul %{{.*}} {{[{].*}}weir.stage = 0 : i64}
     // CHECK-NOT: weir.add
     // CHECK: weir.yield %[[FIRST]], %[[Y]], %[[LAST]]
     // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#2 from 1 to 0
-    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
+    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     %g:2 = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
       %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
       %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
-      %last = weir.mul %y, %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
-      %first = weir.mul %h, %part {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %both = weir.add %first, %last {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %last = weir.mul %y, %y {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %first = weir.mul %h, %part {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %both = weir.add %first, %last {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
       weir.yield %both, %y : tensor<4xf32>, tensor<4xf32>
     }
     %new = weir.sub %w0, %g#0 : tensor<4xf32>
@@ -45,19 +45,19 @@ module {
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]]:2 = weir.microbatches 2
     // CHECK-NOT: weir.cross %{{.*}} from 1 to 0
-    // CHECK: %[[HERE:.*]] = weir.add %{{.*}}, %{{.*}} {weir.stage = 0 : i64}
+    // CHECK: %[[HERE:.*]] = weir.add %{{.*}}, %{{.*}} {{[{].*}}weir.stage = 0 : i64}
     // CHECK: weir.yield %[[HERE]], %{{.*}}
     // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#1 from 1 to 0
-    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
+    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
       %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
       %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
-      %last = weir.exp %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
-      %first = weir.exp %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %second = weir.neg %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %two = weir.add %last, %second {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %all = weir.add %two, %first {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %last = weir.exp %y {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %first = weir.exp %h {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %second = weir.neg %h {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %two = weir.add %last, %second {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
+      %all = weir.add %two, %first {weir.stage = 0 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc(#gradient)
       weir.yield %all : tensor<4xf32>
     }
     %new = weir.sub %w0, %g : tensor<4xf32>
@@ -105,9 +105,9 @@ module {
     %w0 = weir.read @w0 : tensor<4xf32>
     %w1 = weir.read @w1 : tensor<4xf32>
     %h = weir.mul %x, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
-    // CHECK: %[[LOW:.*]] = weir.cast %{{.*}} {weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
+    // CHECK: %[[LOW:.*]] = weir.cast %{{.*}} {{[{].*}}weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
     // CHECK: %[[THERE:.*]] = weir.cross %[[LOW]] from 0 to 1 number 1 : tensor<4xbf16>
-    // CHECK: %[[WIDE:.*]] = weir.cast %[[THERE]] {weir.stage = 1 : i64} : tensor<4xbf16> -> tensor<4xf32>
+    // CHECK: %[[WIDE:.*]] = weir.cast %[[THERE]] {{[{].*}}weir.stage = 1 : i64} : tensor<4xbf16> -> tensor<4xf32>
     // CHECK: weir.mul %[[WIDE]]
     %low = weir.cast %h {weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
     %wide = weir.cast %low {weir.stage = 0 : i64} : tensor<4xbf16> -> tensor<4xf32>

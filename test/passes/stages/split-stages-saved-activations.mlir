@@ -27,9 +27,9 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %wide = weir.cast %low {weir.stage = 1 : i64} : tensor<64x64xbf16> -> tensor<64x64xf32>
       %y = weir.tanh %wide {weir.stage = 1 : i64} : tensor<64x64xf32>
       %z = weir.matmul %y, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-      %square = weir.mul %y, %y {weir.stage = 1 : i64} : tensor<64x64xf32> loc(#gradient)
-      %scaled = weir.mul %square, %wide {weir.stage = 1 : i64} : tensor<64x64xf32> loc(#gradient)
-      %d = weir.mul %scaled, %z {weir.stage = 1 : i64} : tensor<64x64xf32> loc(#gradient)
+      %square = weir.mul %y, %y {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
+      %scaled = weir.mul %square, %wide {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
+      %d = weir.mul %scaled, %z {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
     %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
@@ -64,7 +64,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %keeps = weir.compare lt %drawn, %half : tensor<64x64xf32> -> tensor<64x64xi1>
       %y = weir.select %keeps, %there, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32>
       %z = weir.matmul %y, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-      %d = weir.select %keeps, %z, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
+      %d = weir.select %keeps, %z, %zero {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
     %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
@@ -99,7 +99,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %b = weir.matmul %first, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       %second = weir.add %first, %b {weir.stage = 1 : i64} : tensor<64x64xf32>
       %c = weir.matmul %second, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-      %p = weir.mul %first, %c {weir.stage = 1 : i64} : tensor<64x64xf32> loc(#gradient)
+      %p = weir.mul %first, %c {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
       weir.yield %p : tensor<64x64xf32>
     }
     %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
@@ -130,7 +130,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %z = weir.matmul %there, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       %y = weir.select %causal, %z, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32>
       %q = weir.matmul %y, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-      %d = weir.select %causal, %q, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
+      %d = weir.select %causal, %q, %zero {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
     %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>

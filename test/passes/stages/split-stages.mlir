@@ -45,7 +45,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
       %h = weir.exp %part {weir.stage = 0 : i64} : tensor<4xf32>
       %there = weir.cross %h from 0 to 1 number 1 : tensor<4xf32>
-      %d = weir.mul %there, %there {weir.stage = 1 : i64} : tensor<4xf32> loc("the gradient"("m.weir":1:1))
+      %d = weir.mul %there, %there {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<4xf32> loc("the gradient"("m.weir":1:1))
       weir.yield %d : tensor<4xf32>
     }
     %all = weir.cross %g from 1 to -1 number 2 : tensor<4xf32>
