@@ -31,8 +31,8 @@ void setPhase(mlir::Operation *op, StepPhase phase);
 std::optional<StepPhase> ownPhase(mlir::Operation *op);
 
 /// Writes the result phases of a kernel whose body's ops still have phases of their own, and
-/// removes those: kernels that compute the same are equal in whichever phase they do. Nothing, where
-/// neither they nor what the kernel reads says a phase.
+/// removes those: kernels that compute the same are equal in whichever phase they do. Nothing,
+/// where neither they nor what the kernel reads says a phase.
 void setResultPhases(mlir::Operation *kernel);
 
 /// The phases of values and ops. Answers are remembered: what is built later may be asked about,

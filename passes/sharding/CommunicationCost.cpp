@@ -38,7 +38,8 @@ void add(ShardingCost &cost, const Step &step, const Layout &before, int64_t ele
     bool isOnce = isOfFew(before, step.axis, mesh);
     double shares = isOnce ? 0 : bytes / 2;
     seconds = shares / along.exchange + (bytes - shares) / along.gather;
-    // What has no rows goes with others (passes/collectives/BucketCollectives.cpp): gradients of biases, and what clipping sums.
+    // What has no rows goes with others (passes/collectives/BucketCollectives.cpp): gradients of
+    // biases, and what clipping sums.
     if (before.dimensions.size() > 1)
       seconds += (isOnce ? 1 : 2) * along.latency;
     break;
