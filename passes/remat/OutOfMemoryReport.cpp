@@ -24,10 +24,10 @@ const char *wordsOf(Role role) {
   case Role::parameter:
     return "parameters";
   case Role::optimizer:
-    return "what optimizers keep";
+    return "optimizer state";
   case Role::state:
   case Role::run:
-    return "state";
+    return "model state";
   }
   llvm_unreachable("a role");
 }
@@ -51,9 +51,9 @@ std::string howItIsThere(const Step &now, int tensor) {
   if (one.madeBy < 0)
     return "";
   const Action &maker = now.actions[one.madeBy];
-  return maker.again >= 0      ? " where it is computed again"
-         : maker.away >= 0     ? " where it is fetched from the host"
-         : maker.keepsVariable ? " as a copy of its old value"
+  return maker.again >= 0      ? " where it is recomputed"
+         : maker.away >= 0     ? " where it is copied back from the host"
+         : maker.keepsVariable ? " as a copy of the old value"
                                : "";
 }
 
@@ -64,17 +64,17 @@ ResidentMemory::ResidentMemory(ModuleOp module, const Reserve &reserve, int64_t 
     if (!variable.getHost())
       add(lineOf(variable.getLoc()), wordsOf(variable.getRole()),
           int64_t(llvm::alignTo(storageBytes(typeHere(variable)), plan::alignment)));
-  for (const char *what : {"parameters", "what optimizers keep", "state"}) {
+  for (const char *what : {"parameters", "optimizer state", "model state"}) {
     int64_t bytes = 0;
     for (const Line &line : lines)
       bytes += line.what == StringRef(what) ? line.bytes : 0;
     parts.push_back({what, bytes});
   }
-  parts.push_back({threads == 1 ? "what its thread has to itself"
-                                : "what " + std::to_string(threads) + " threads have to themselves",
-                   reserve.threads});
-  parts.push_back({"batches read ahead", reserve.batches});
-  parts.push_back({"what the device's library asks for", reserve.library});
+  parts.push_back(
+      {"scratch of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+       reserve.threads});
+  parts.push_back({"prefetched batches", reserve.batches});
+  parts.push_back({"workspace of the device's library", reserve.library});
   llvm::erase_if(parts, [](const Part &part) { return part.bytes == 0; });
   llvm::stable_sort(lines, [](const Line &a, const Line &b) { return a.bytes > b.bytes; });
 }
@@ -98,13 +98,18 @@ int64_t ResidentMemory::bytes() const {
 std::string ResidentMemory::words() const {
   std::string all;
   for (const Part &part : parts)
-    all += (all.empty() ? "" : ", ") + part.what + " " + bytesText(part.bytes);
+    all += (all.empty()              ? ""
+            : &part == &parts.back() ? " and "
+                                     : ", ") +
+           part.what + " " + bytesText(part.bytes);
   return all;
 }
 
 void ResidentMemory::note(InFlightDiagnostic &error) const {
   for (const Line &line : ArrayRef(lines).take_front(mostNoted))
-    error.attachNote(line.at) << "this takes " << bytesText(line.bytes) << ": " << line.what;
+    error.attachNote(line.at) << line.what
+                              << (line.what == StringRef("parameters") ? " take " : " takes ")
+                              << bytesText(line.bytes) << " here";
 }
 
 void noteAlive(InFlightDiagnostic &error, const EntryStep &entry, const Step &now) {

@@ -20,7 +20,7 @@ public:
   ResidentMemory(mlir::ModuleOp module, const Reserve &reserve, int64_t threads);
 
   int64_t bytes() const;
-  /// "parameters 8.1 MB, what optimizers keep 16.3 MB".
+  /// "parameters 8.1 MB and optimizer state 16.3 MB".
   std::string words() const;
   /// Notes the lines whose variables take most.
   void note(mlir::InFlightDiagnostic &error) const;

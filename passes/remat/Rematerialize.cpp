@@ -142,27 +142,25 @@ std::string countText(int64_t count, const char *what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// "computes 2 of its 9 kernels twice", "puts 3 tensors of 1.5 MB with the host", or both; without
-/// a number of all kernels, "computes 2 kernels twice".
+/// "recomputes 2 of its 9 kernels", "offloads 3 tensors of 1.5 MB to the host", or both; without
+/// a number of all kernels, "recomputes 2 kernels".
 std::string doingOf(const remat::Step &step, const remat::Released &released, int64_t kernels = 0) {
   int64_t bytes = 0, repeated = llvm::count(released.again, true);
   for (auto [tensor, isAway] : llvm::zip(step.tensors, released.away))
     bytes += isAway ? tensor.bytes : 0;
-  std::string computes =
-      "computes " +
-      (kernels ? std::to_string(repeated) + " of its " + countText(kernels, "kernel")
-               : countText(repeated, "kernel")) +
-      " twice";
+  std::string computes = "recomputes " + (kernels ? std::to_string(repeated) + " of its " +
+                                                        countText(kernels, "kernel")
+                                                  : countText(repeated, "kernel"));
   if (!bytes)
-    return repeated ? computes : "computes nothing twice";
-  std::string puts = "puts " + countText(llvm::count(released.away, true), "tensor") + " of " +
-                     bytesText(bytes) + " with the host";
+    return repeated ? computes : "recomputes nothing";
+  std::string puts = "offloads " + countText(llvm::count(released.away, true), "tensor") + " of " +
+                     bytesText(bytes) + " to the host";
   return repeated ? computes + " and " + puts : puts;
 }
 
-/// "+11 %" of the time of a step.
+/// "11.4 %" of the time of a step.
 std::string priceText(double cost, double total) {
-  return llvm::formatv("+{0:f1} %", total > 0 ? 100 * cost / total : 0).str();
+  return llvm::formatv("{0:f1} %", total > 0 ? 100 * cost / total : 0).str();
 }
 
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
@@ -273,8 +271,8 @@ private:
       if (!isExplained())
         return failure();
       auto error = emitError(function.getLoc())
-                   << "what is there throughout alone takes " << bytesText(taken)
-                   << ", and there are to be " << bytesText(budget) << ": " << resident.words();
+                   << "does not fit in " << bytesText(budget) << ": " << resident.words()
+                   << " alone need " << bytesText(taken);
       resident.note(error);
       remat::Chooser chooser(entry.step);
       int64_t least = chooser.within(0).best.bytes;
@@ -289,11 +287,12 @@ private:
     choice = choices.best;
     int64_t kernels =
         llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
-    emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
-                                  << " " << doingOf(entry.step, choice.released, kernels) << ": "
+    emitRemark(function.getLoc()) << "to fit in " << bytesText(budget) << ", @"
+                                  << function.getSymName() << " "
+                                  << doingOf(entry.step, choice.released, kernels) << ": "
                                   << bytesText(choice.bytes + taken) << " instead of "
                                   << bytesText(bytes + taken) << ", "
-                                  << priceText(choice.cost, total) << " of its time (at least "
+                                  << priceText(choice.cost, total) << " more time (at least "
                                   << priceText(choices.bound, total) << ")";
     return success();
   }
@@ -311,9 +310,9 @@ private:
       fits = choice->bytes <= room;
     }
     note(function, choice->bytes + taken, chooser.seconds() + choice->cost, fits);
-    std::string computes = "computes " + std::to_string(choice->again.size()) + " of its " +
-                           countText(int64_t(chooser.kernels()), "forward kernel") + " twice, " +
-                           priceText(choice->cost, chooser.seconds()) + " of its time";
+    std::string computes = "recomputes " + std::to_string(choice->again.size()) + " of its " +
+                           countText(int64_t(chooser.kernels()), "forward kernel") + ", " +
+                           priceText(choice->cost, chooser.seconds()) + " more time";
     std::string name = "@" + function.getSymName().str();
     if (auto rank = getOperation()->getAttrOfType<IntegerAttr>(rankAttrName))
       name += " of rank " + std::to_string(rank.getInt());
@@ -321,19 +320,18 @@ private:
       if (!isExplained())
         return failure();
       auto error = emitError(function.getLoc())
-                   << name << " does not fit into " << bytesText(budget)
-                   << ": what is there throughout takes " << bytesText(taken) << " ("
-                   << resident.words() << "), and the smallest run that was found "
-                   << bytesText(choice->bytes) << " more, which " << computes
-                   << "; expected --memory " << std::max(choice->bytes, next) + taken
-                   << " or more for this rank";
+                   << name << " does not fit in " << bytesText(budget) << ": " << bytesText(taken)
+                   << " is always in use (" << resident.words()
+                   << "), and the smallest memory plan found needs another "
+                   << bytesText(choice->bytes) << ": it " << computes << "; expected --memory "
+                   << std::max(choice->bytes, next) + taken << " or more for this rank";
       resident.note(error);
       return error;
     }
     if (choice->bytes != chooser.least().bytes)
-      emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", " << name << " " << computes
-                                    << ": " << bytesText(choice->bytes + taken) << " instead of "
-                                    << bytesText(chooser.least().bytes + taken);
+      emitRemark(function.getLoc()) << "to fit in " << bytesText(budget) << ", " << name << " "
+                                    << computes << ": " << bytesText(choice->bytes + taken)
+                                    << " instead of " << bytesText(chooser.least().bytes + taken);
     chooser.apply(*choice);
     return success();
   }
@@ -367,13 +365,13 @@ private:
     remat::Rewritten least =
         remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.released);
     int64_t bytes = remat::measure(least.step).bytes, taken = resident.bytes();
-    auto error = emitError(function.getLoc())
-                 << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
-                 << ": what is there throughout takes " << bytesText(taken)
-                 << (taken ? " (" + resident.words() + ")" : "")
-                 << ", and the smallest run that was found " << bytesText(bytes) << " more, which "
-                 << doingOf(entry.step, choices.best.released) << " ("
-                 << priceText(choices.best.cost, total) << " of its time)";
+    auto error =
+        emitError(function.getLoc())
+        << "@" << function.getSymName() << " does not fit in " << bytesText(budget) << ": "
+        << (taken ? bytesText(taken) + " is always in use (" + resident.words() + "), and " : "")
+        << "the smallest memory plan found needs " << (taken ? "another " : "") << bytesText(bytes)
+        << ": it " << doingOf(entry.step, choices.best.released) << ", "
+        << priceText(choices.best.cost, total) << " more time";
     remat::noteAlive(error, entry, least.step);
     noteLeast(error, function, entry, chooser, std::max(bytes, next), taken, total);
     return error;
@@ -386,7 +384,7 @@ private:
     assert(choices.fits && "the smallest fits into what it takes");
     error.attachNote(function.getLoc()) << "--memory " << least + taken << " is enough: it "
                                         << doingOf(entry.step, choices.best.released) << ", "
-                                        << priceText(choices.best.cost, total) << " of its time";
+                                        << priceText(choices.best.cost, total) << " more time";
   }
 
   PassTarget made;

@@ -91,7 +91,7 @@ def weir(a, name, folder):
                 say(**where, refused=True,
                     enough=[round(1 - (whole + gradients - int(b)) / kept, 3) for b in re.findall(r"--memory (\d+) is enough", done.stderr)])
                 continue
-            words = re.search(r"(?:computes (\d+) of its|puts).*?\+([\d.]+) % of its time \(at least \+([\d.]+) %", done.stderr, re.S)
+            words = re.search(r"(?:recomputes (\d+) of its|offloads).*?, ([\d.]+) % more time \(at least ([\d.]+) %", done.stderr, re.S)
             ms, losses = timed(a, artifact, data, folder)
             if losses != expected:
                 sys.exit(f"{name} at {share}: the losses differ")

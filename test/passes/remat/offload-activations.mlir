@@ -15,7 +15,7 @@ weir.variable parameter @w : tensor<512x64xf32>
 // CHECK-NOT: weir.kernel
 // CHECK: %[[BACK:.*]] = weir.fetch %[[AWAY]] : tensor<64x64xf32>
 // CHECK: weir.kernel row {{.*}}(%[[D]], %[[BACK]])
-// expected-remark@+1 {{@kept puts 1 tensor of 16.4 kB with the host}}
+// expected-remark@+1 {{@kept offloads 1 tensor of 16.4 kB to the host}}
 func.func @kept(%x: tensor<64x512xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {
   %w = weir.read @w : tensor<512x64xf32>
   %a = weir.kernel product over #weir.epilogue<>(%x, %w) : (tensor<64x512xf32>, tensor<512x64xf32>) -> tensor<64x64xf32> {

@@ -1,7 +1,7 @@
 // RUN: not weir-opt --weir-strategy="memory=20000" --weir-rematerialize --split-input-file %s 2>&1 | FileCheck %s
 
 // What takes most where most is alive is named once for each place, by what lies there then: not what was in the place of %c before it.
-// CHECK: error: @places does not fit into 20.0 kB: what is there throughout takes 0.8 kB (batches read ahead 0.8 kB), and the smallest run that was found 32.8 kB more
+// CHECK: error: @places does not fit in 20.0 kB: 0.8 kB is always in use (prefetched batches 0.8 kB), and the smallest memory plan found needs another 32.8 kB
 // CHECK-DAG: m.weir:3:1: note: this takes 16.4 kB{{$}}
 // CHECK-DAG: m.weir:4:1: note: this takes 16.4 kB{{$}}
 // CHECK-NOT: m.weir:{{[12]}}:1
@@ -33,10 +33,10 @@ func.func @places(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64x64xf32> {
 // -----
 
 // What is computed again is named by the line that computes it.
-// CHECK: error: @again does not fit into 20.0 kB: {{.*}}, which computes 2 kernels twice
+// CHECK: error: @again does not fit in 20.0 kB: {{.*}}: it recomputes 2 kernels
 // CHECK: m.weir:3:1: note: this takes 49.2 kB{{$}}
-// CHECK: m.weir:1:1: note: this takes 16.4 kB where it is computed again
-// CHECK: note: --memory 66{{[0-9]+}} is enough: it computes {{[12]}} kernel{{s?}} twice
+// CHECK: m.weir:1:1: note: this takes 16.4 kB where it is recomputed
+// CHECK: note: --memory 66{{[0-9]+}} is enough: it recomputes {{[12]}} kernel
 func.func @again(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64x192xf32> {weir.output = "y", weir.part = "tensor"}) {
   %a = weir.kernel map(%x) : (tensor<64xf32>) -> tensor<64x64xf32> {
   ^bb0(%in: tensor<64xf32>):
@@ -81,9 +81,9 @@ func.func @again(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64x192xf32> {
 // -----
 
 // What is there throughout is told by what it is, and by the lines that have most of it.
-// CHECK: error: what is there throughout alone takes 49.2 kB, and there are to be 20.0 kB: parameters 16.4 kB, what optimizers keep 32.8 kB
-// CHECK: m.weir:2:1: note: this takes 32.8 kB: what optimizers keep
-// CHECK: m.weir:1:1: note: this takes 16.4 kB: parameters
+// CHECK: error: does not fit in 20.0 kB: parameters 16.4 kB and optimizer state 32.8 kB alone need 49.2 kB
+// CHECK: m.weir:2:1: note: optimizer state takes 32.8 kB here
+// CHECK: m.weir:1:1: note: parameters take 16.4 kB here
 // CHECK: note: --memory 49{{[0-9]+}} is enough
 weir.variable parameter @w : tensor<64x64xf32> loc("m.weir":1:1)
 weir.variable optimizer @m : tensor<64x64xf32> loc("m.weir":2:1)

@@ -13,9 +13,9 @@
 // NONE-LABEL: func @kept
 // NONE-COUNT-5: weir.kernel
 // NONE-NOT: weir.kernel
-// REFUSED: error: @kept does not fit into 9.8 kB: what is there throughout takes 0.8 kB (batches read ahead 0.8 kB), and the smallest run that was found 33.0 kB more, which computes 1 kernel twice
+// REFUSED: error: @kept does not fit in 9.8 kB: 0.8 kB is always in use (prefetched batches 0.8 kB), and the smallest memory plan found needs another 33.0 kB: it recomputes 1 kernel
 // REFUSED: note: this takes 16.4 kB
-// expected-remark@+1 {{@kept computes 1 of its 5 kernels twice}}
+// expected-remark@+1 {{@kept recomputes 1 of its 5 kernels}}
 func.func @kept(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {
   %a = weir.kernel map(%x) : (tensor<64xf32>) -> tensor<64x64xf32> {
   ^bb0(%in: tensor<64xf32>):

@@ -203,15 +203,15 @@ void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
     bool goesElsewhere = *changed.strategy.offload != *options.strategy.offload;
     double more = 100 * (report.seconds / whole->seconds - 1);
     std::string line = llvm::formatv(
-        "{0}{1} fits: {2}, {3:f1} % {4} time by estimate", goesElsewhere ? words.budget : "", given,
-        bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
+        "{0}{1} fits: {2}, an estimated {3:f1} % {4} time", goesElsewhere ? words.budget : "",
+        given, bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
     if (goesElsewhere)
-      line += " where no transfer runs beside kernels";
+      line += " if transfers do not overlap kernels";
     if (int64_t threads = changed.strategy.threads; threads < strategy.threads)
       line += ", on " + std::to_string(threads * words.ranks) + " of " +
               std::to_string(strategy.threads * words.ranks) + " threads";
     if (offloaded && !options.target->stagesPorts() && !words.hasFolder)
-      line += "; run it with --offload-dir DIR";
+      line += "; run with --offload-dir DIR";
     tell(line);
   };
   bool fixedFits = whole->persistent < memory;

@@ -17,8 +17,8 @@ Rates ratesOfTarget(const std::string &target) {
   if (!made)
     made = makeTarget("cpu:" + target);
   if (!made)
-    throw Failure(Exit::model, "how fast " + target +
-                                   " is, is not known: give --rates, such as 400TFLOP/s,3TB/s");
+    throw Failure(Exit::model, "the speed of " + target +
+                                   " is not known: give --rates, such as 400TFLOP/s,3TB/s");
   constexpr double much = 1e15;
   return {much / made->secondsOf(much, 0), much / made->secondsOf(0, much)};
 }
