@@ -255,9 +255,10 @@ std::string valueOf(std::string_view text, Strategy &strategy) {
       std::vector<std::string> names;
       for (const Field &field : rows)
         names.emplace_back(field.name);
-      return found == std::end(rows) ? concat("a strategy has no ", name, didYouMean(name, names),
-                                              "; it has ", join(names))
-                                     : concat(name, ": expected ", name, "=VALUE");
+      return found == std::end(rows)
+                 ? concat("unknown strategy field ", name, didYouMean(name, names),
+                          "; expected one of ", join(names))
+                 : concat(name, ": expected ", name, "=VALUE");
     }
     if (std::string wrong = found->set(strategy, word.substr(equals + 1)); !wrong.empty())
       return concat(name, ": ", wrong);

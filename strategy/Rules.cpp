@@ -39,8 +39,8 @@ std::string meshesDifferInSize(const Strategy &strategy, const Context &context)
     if (auto [other, isNew] = ofRanks.emplace(mesh.ranks(), mesh.text()); !isNew)
       return concat("--mesh ", other->second, " and --mesh ", mesh.text(), " both have ",
                     mesh.ranks(),
-                    " ranks, and a run chooses its mesh by the number of ranks: "
-                    "leave one out");
+                    " ranks, but a run selects its mesh by the number of ranks: "
+                    "expected meshes of different sizes; remove one of them");
   return "";
 }
 
@@ -73,18 +73,20 @@ std::string otherMeshesKeepRules(const Strategy &strategy, const Context &contex
 std::string linkHasMesh(const Strategy &strategy, const Context &) {
   return strategy.hasMesh() || !strategy.link.isGiven()
              ? ""
-             : "--link describes the interconnect of a --mesh, and there is none";
+             : "--link describes the interconnect of a --mesh, but no --mesh is given: add one, or "
+               "remove --link";
 }
 
 std::string ratesHaveAxes(const Strategy &strategy, const Context &context) {
   if (!strategy.rates)
     return "";
   if (!strategy.hasMesh())
-    return "--rates are of the ranks of a --mesh, and there is none";
+    return "--rates describes the ranks of a --mesh, but no --mesh is given: add one, or remove "
+           "--rates";
   for (const auto &[axis, links] : strategy.rates->axes)
     if (!anyHas(strategy, context, axis))
-      return concat("--rates: there is no ", axis, " in --mesh ", strategy.mesh.text(), ": leave ",
-                    axis, " out, or name an axis of the mesh");
+      return concat("--rates: --mesh ", strategy.mesh.text(), " has no axis ", axis, ": remove ",
+                    axis, ", or name an axis of the mesh");
   return "";
 }
 
@@ -92,16 +94,17 @@ std::string ratesHaveAxes(const Strategy &strategy, const Context &context) {
 std::string overlapHasMesh(const Strategy &strategy, const Context &context) {
   return strategy.hasMesh() || *strategy.overlap || context.choseMesh
              ? ""
-             : "--no-overlap is of what the ranks of a --mesh exchange, and there is none";
+             : "--no-overlap applies to communication between the ranks of a --mesh, but no --mesh "
+               "is given: add one, or remove --no-overlap";
 }
 
 std::string scheduleHasStages(const Strategy &strategy, const Context &context) {
   for (const Mesh &mesh : allMeshes(strategy, context))
     if (stagesOf(mesh) > 1)
       return "";
-  return strategy.schedule.isGiven()
-             ? "--schedule is of the stages of a pipeline: give a --mesh pp=N"
-             : "";
+  return strategy.schedule.isGiven() ? "--schedule applies to pipeline stages, but there is no "
+                                       "mesh axis pp: add pp=N to --mesh, or remove --schedule"
+                                     : "";
 }
 
 /// What pipelines do not go with yet.
@@ -110,17 +113,17 @@ std::string stagesGoWith(const Strategy &strategy, const Context &context) {
                       : strategy.offload->activations ? "--offload activations"
                                                       : nullptr;
   return other && strategy.stages() > 1
-             ? concat(other, " does not go with --mesh pp=", strategy.stages(),
-                      " yet: leave one of the two out")
+             ? concat(other, " is not supported with --mesh pp=", strategy.stages(),
+                      " yet: remove one of the two")
              : "";
 }
 
 std::string deterministicOnCpus(const Strategy &strategy, const Context &context) {
   return context.isCpu() || !*strategy.deterministic
              ? ""
-             : "--deterministic gives each device several ranks, and a GPU is one rank yet, which "
-               "this is for (" +
-                   context.target + "): give a --target of CPUs, or leave it out";
+             : "--deterministic runs several ranks on each device, but a GPU can run only one yet "
+               "(--target " +
+                   context.target + "): use a --target cpu, or remove --deterministic";
 }
 
 std::string deterministicMesh(const Strategy &strategy, const Context &context) {
@@ -130,20 +133,21 @@ std::string deterministicMesh(const Strategy &strategy, const Context &context) 
   const Strategy carriedOut = strategy.carriedOut(context.target);
   const std::string parts = carriedOut.mesh.text();
   if (std::string wrong = carriedOut.mesh.wrong(); !wrong.empty())
-    return "--deterministic cuts a step as " + parts + " does, whatever dp and tp: " + wrong;
+    return "--deterministic shards every step as on " + parts +
+           ", whatever dp and tp are: " + wrong;
   for (const Mesh::Axis &axis : mesh.axes)
     if (axis.hasShares())
-      return concat("--deterministic cuts a step into equal parts, and --mesh ", mesh.text(),
+      return concat("--deterministic shards a step into equal parts, but --mesh ", mesh.text(),
                     " has ", axis.name, "=", axis.ranks(), ": expected ", axis.name, "=",
                     axis.size);
   for (const Mesh::Axis &axis : mesh.axes)
     if ((axis.name == expertAxis || axis.name == contextAxis) && axis.size > deterministicRanks)
-      return concat("--deterministic adds up what ", deterministicRanks,
-                    " ranks of an axis have in one order, and --mesh ", mesh.text(), " has ",
-                    axis.name, "=", axis.size, ": expected ", deterministicRanks, " at most");
+      return concat("--deterministic reduces over at most ", deterministicRanks,
+                    " ranks of an axis in a fixed order, but --mesh ", mesh.text(), " has ",
+                    axis.name, "=", axis.size, ": expected at most ", deterministicRanks);
   if (std::string wrong = wrongHosts(carriedOut.hosts, carriedOut.mesh); !wrong.empty())
-    return "--deterministic cuts a step as " + parts +
-           " does, and each device of --mesh has as many of the parts: " + wrong +
+    return "--deterministic shards every step as on " + parts +
+           ", and each device of --mesh runs an equal number of the shards: " + wrong +
            "; expected 1, 2, 4 or 8";
   return "";
 }
@@ -156,29 +160,30 @@ std::string deterministicMemory(const Strategy &strategy, const Context &context
                      : strategy.offload->activations ? "--offload activations"
                      : context.choosesMicrobatches   ? "--microbatches auto"
                                                      : nullptr;
-  return fits ? concat(fits, " does not go with --deterministic: memory is known of one part of a "
-                             "step, and a device has several; leave one of the two out")
+  return fits ? concat(fits,
+                       " is not supported with --deterministic: memory is planned for one shard "
+                       "of a step, but a device runs several; remove one of the two")
               : "";
 }
 
 std::string deterministicChoosesSequenceParallel(const Strategy &strategy, const Context &) {
   return *strategy.deterministic && strategy.sequenceParallel.isGiven()
-             ? "--sequence-parallel does not go with --deterministic, which computes as one mesh "
-               "does: leave one of the two out"
+             ? "--sequence-parallel is not supported with --deterministic, which computes as on "
+               "one fixed mesh: remove one of the two"
              : "";
 }
 
 std::string memoryOfOneRank(const Strategy &strategy, const Context &context) {
   return context.memoryIsHere && strategy.hasMesh()
-             ? "--memory here is for all ranks of --mesh " + strategy.mesh.text() +
-                   " together, and each gets a size of its own: give one"
+             ? "--memory here is this machine's memory, but --memory is per rank of --mesh " +
+                   strategy.mesh.text() + ": give the size for one rank"
              : "";
 }
 
 std::string contextParallelHasAxis(const Strategy &strategy, const Context &context) {
   return strategy.contextParallel && !anyHas(strategy, context, contextAxis)
-             ? "--context-parallel says what attention does over an axis cp, and there is none: "
-               "expected --mesh cp=N"
+             ? "--context-parallel selects how attention is sharded over cp, but there is no mesh "
+               "axis cp: add cp=N to --mesh, or remove --context-parallel"
              : "";
 }
 
@@ -186,8 +191,8 @@ std::string contextParallelHasAxis(const Strategy &strategy, const Context &cont
 std::string tpReduceTypeHasAxis(const Strategy &strategy, const Context &context) {
   return isLow(*strategy.tpReduceType) && !*strategy.deterministic && !context.choseMesh &&
                  !anyHas(strategy, context, tensorAxis)
-             ? "--tp-reduce-dtype is of the partial sums of tensor-parallel ranks, and there is no "
-               "axis tp: expected --mesh tp=N or --deterministic"
+             ? "--tp-reduce-dtype is the type of the all-reduce over tp, but there is no mesh axis "
+               "tp: add tp=N to --mesh, add --deterministic, or remove --tp-reduce-dtype"
              : "";
 }
 
@@ -196,7 +201,7 @@ std::string reduceTypesAreOfPrecision(const Strategy &strategy, const Context &)
   for (auto [option, type] : {std::pair("--grad-reduce-dtype", *strategy.gradReduceType),
                               std::pair("--tp-reduce-dtype", *strategy.tpReduceType)})
     if (isLow(type) && type != stored)
-      return concat(option, " ", nameOf(type), " does not go with --precision ",
+      return concat(option, " ", nameOf(type), " is not supported with --precision ",
                     nameOf(*strategy.precision), ": expected f32",
                     isLow(stored) ? concat(" or ", nameOf(stored)) : "",
                     isLow(stored) ? "" : ", or a --precision of bf16, f16 or f8");
@@ -205,14 +210,15 @@ std::string reduceTypesAreOfPrecision(const Strategy &strategy, const Context &)
 
 std::string sequenceParallelHasAxis(const Strategy &strategy, const Context &context) {
   return strategy.sequenceParallel.isGiven() && !anyHas(strategy, context, tensorAxis)
-             ? "--sequence-parallel is of what stands between the matrices that tp cuts, and there "
-               "is none: expected --mesh tp=N"
+             ? "--sequence-parallel shards activations between tensor-parallel layers, but there "
+               "is no mesh axis tp: add tp=N to --mesh, or remove --sequence-parallel"
              : "";
 }
 
 std::string zeroHasAxis(const Strategy &strategy, const Context &context) {
   return *strategy.zero && !std::ranges::any_of(allMeshes(strategy, context), hasBatch)
-             ? "--zero needs a --mesh dp=N (or ep, cp) over whose ranks it is cut"
+             ? "--zero shards over data-parallel ranks, but there is no mesh axis dp, ep or cp: "
+               "add dp=N to --mesh, or remove --zero"
              : "";
 }
 
@@ -220,12 +226,13 @@ std::string automaticHasBudget(const Strategy &strategy, const Context &context)
   if (strategy.memory)
     return "";
   if (context.choosesMicrobatches)
-    return "--microbatches auto needs a --memory to fit into";
+    return "--microbatches auto needs a memory budget: add --memory SIZE";
   if (context.choosesOffload)
-    return "--offload auto needs a --memory to fit into";
-  return strategy.offload->activations ? "--offload activations needs a --memory to fit into: what "
-                                         "there is room for is kept"
-                                       : "";
+    return "--offload auto needs a memory budget: add --memory SIZE";
+  return strategy.offload->activations
+             ? "--offload activations offloads only what exceeds a memory "
+               "budget: add --memory SIZE"
+             : "";
 }
 
 constexpr Rule all[] = {

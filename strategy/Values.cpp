@@ -117,7 +117,7 @@ std::string valueOf(std::string_view text, Mesh &mesh) {
     return *wrong;
   for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
     if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
-      return concat(axis.name, " is no axis of a mesh: expected dp (data parallel), tp (tensor "
+      return concat(axis.name, " is not a mesh axis: expected dp (data parallel), tp (tensor "
                                "parallel), pp (pipeline parallel), ep (expert parallel) or cp "
                                "(context parallel)");
   mesh = std::move(std::get<Mesh>(parsed));
@@ -149,7 +149,7 @@ std::string valueOf(std::string_view text, Offload &offload) {
       return concat("expected ", activations, ", optimizer or parameters, but found ",
                     word.empty() ? "\"\"" : word);
     if (std::ranges::find(seen, word) != seen.end())
-      return concat(word, " stands there twice: expected it once");
+      return concat(word, " is given twice: expected it once");
     seen.push_back(word);
     if (variables)
       read.variables = std::max(read.variables, *variables);

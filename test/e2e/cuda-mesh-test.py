@@ -150,7 +150,7 @@ class CudaMesh(emulated.Test):
         shutil.copytree(emulated.LIBRARIES, folder, ignore=shutil.ignore_patterns("libnccl.so.2"))
         self.fails(6, r"NCCL, by which several GPUs train together, cannot be opened .*WEIR_CUDA_LIBRARIES, or compile for one GPU", "weir-run",
                    *run, env=self.names | {"WEIR_EMULATED_CUDA": str(folder)})  # fmt: skip
-        self.fails(2, r"--deterministic gives each device several ranks, and a GPU is one rank yet", "weir", "compile", *MLP,
+        self.fails(2, r"--deterministic runs several ranks on each device, but a GPU can run only one yet", "weir", "compile", *MLP,
                    "--deterministic", *MESH, "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 
 

@@ -323,27 +323,27 @@ train {
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(3, "a microbatch has 2 rows, which --mesh dp=3:1 cuts into 2 parts, of which some have none", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=2", "--mesh", "dp=3:1", "-o", self.folder / "b.weirx")  # fmt: skip
-        self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
+        self.fails(2, "--memory here is this machine's memory, but --memory is per rank of --mesh dp=2: give the size for one rank", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
                    "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
 
     def test_what_is_no_mesh(self):
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, r"xp is no axis of a mesh: expected dp \(data parallel\), tp \(tensor parallel\), pp \(pipeline parallel\), ep \(expert parallel\) or cp \(context parallel\)",
+        self.fails(2, r"xp is not a mesh axis: expected dp \(data parallel\), tp \(tensor parallel\), pp \(pipeline parallel\), ep \(expert parallel\) or cp \(context parallel\)",
                    "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         # No more than that is said: nothing of the compiler's own.
         self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 cuts experts, and this model has none: [^\n]*; for rows alone, use dp\n$", "weir",
                    "compile", model, "--mesh", "ep=2", "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh cp=2 cuts the positions of sequences, [^\n]*; for rows of batches, use dp\n$", "weir",
                    "compile", model, "--mesh", "cp=2", "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(2, r"--zero needs a --mesh dp=N \(or ep, cp\) over whose ranks it is cut", "weir", "compile", model, "--zero", 1,
+        self.fails(2, "--zero shards over data-parallel ranks, but there is no mesh axis dp, ep or cp: add dp=N to --mesh, or remove --zero", "weir", "compile", model, "--zero", 1,
                    "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(2, "--context-parallel says what attention does over an axis cp, and there is none: expected --mesh cp=N", "weir", "compile",
+        self.fails(2, "--context-parallel selects how attention is sharded over cp, but there is no mesh axis cp: add cp=N to --mesh, or remove --context-parallel", "weir", "compile",
                    model, "--mesh", "dp=2", "--context-parallel", "gather", "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(2, "--no-overlap is of what the ranks of a --mesh exchange, and there is none", "weir", "compile", model, "--no-overlap",
+        self.fails(2, "--no-overlap applies to communication between the ranks of a --mesh, but no --mesh is given", "weir", "compile", model, "--no-overlap",
                    "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(2, r"--sequence-parallel is of what stands between the matrices that tp cuts, and there is none: expected --mesh tp=N", "weir",
+        self.fails(2, r"--sequence-parallel shards activations between tensor-parallel layers, but there is no mesh axis tp: add tp=N to --mesh", "weir",
                    "compile", model, "--mesh", "dp=2", "--sequence-parallel", "off", "-o", self.folder / "a.weirx")  # fmt: skip
 
     def test_what_pinned_shards_are_told(self):

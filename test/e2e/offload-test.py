@@ -100,11 +100,11 @@ class Offload(weirtest.Test):
 
     def test_activations_want_a_budget(self):
         compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", self.folder / "a.weirx"]
-        self.fails(2, "--offload activations needs a --memory", "weir", *compiling, "--offload", "activations")
-        self.fails(2, "expected it alone", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
-        self.fails(2, "--offload activations needs a --memory", "weir", "verify", MODELS / "gpt-char.weir", *SMALL_GPT, "--offload", "activations")
-        self.fails(2, "--offload: auto stands", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
-        self.fails(2, "--offload: activations stands there twice: expected it once", "weir", *compiling, "--memory", "1GiB",
+        self.fails(2, "--offload activations offloads only what exceeds a memory budget: add --memory SIZE", "weir", *compiling, "--offload", "activations")
+        self.fails(2, "give it alone", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
+        self.fails(2, "--offload activations offloads only what exceeds a memory budget: add --memory SIZE", "weir", "verify", MODELS / "gpt-char.weir", *SMALL_GPT, "--offload", "activations")
+        self.fails(2, "--offload: auto cannot be combined with other values", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
+        self.fails(2, "--offload: activations is given twice: expected it once", "weir", *compiling, "--memory", "1GiB",
                    "--offload", "activations,activations")  # fmt: skip
         # An option takes one word, wherever it stands.
         self.weir("compile", "--offload", "activations,optimizer", "--memory", "1GiB", *compiling[1:])
@@ -148,7 +148,7 @@ class Offload(weirtest.Test):
                 self.losses_of(self.folder / "a.weirx", *data, "--steps", 20),
                 self.losses_of(whole, *data, "--steps", 20),
             )
-        self.fails(2, "--offload auto needs a --memory", "weir", *compiling[:-4], "--offload", "auto", *compiling[-2:])
+        self.fails(2, "--offload auto needs a memory budget: add --memory SIZE", "weir", *compiling[:-4], "--offload", "auto", *compiling[-2:])
         self.fails(2, "--offload", "weir", *compiling, "--offload", "everything")
 
     def test_killed_and_resumed(self):

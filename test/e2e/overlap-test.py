@@ -136,7 +136,7 @@ class Overlap(weirtest.Test):
         self.fails(2, "--time predicts one rank beside others like it, and stages of a pipeline wait for each other", "weir", "inspect", artifact, "--time")
 
     def test_what_is_no_link(self):
-        self.fails(2, "--link describes the interconnect of a --mesh, and there is none", "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50GB/s",
+        self.fails(2, "--link describes the interconnect of a --mesh, but no --mesh is given", "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50GB/s",
                    "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, r"--link: expected bytes per second and the latency of an exchange, such as 50GB/s or 50GB/s,5us, but found 50",
                    "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50", "-o", self.folder / "a.weirx")

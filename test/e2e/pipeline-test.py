@@ -163,9 +163,9 @@ train {
     def test_what_is_refused(self):
         model = MODELS / "gpt-char.weir"
         for options, words in (
-            (["--mesh", "pp=2", "--memory", "1GiB", "--offload", "activations"], "--offload activations does not go with --mesh pp=2 yet: leave one of the two out"),
-            (["--mesh", "pp=2", "--target", "cuda:sm_90"], "--target cuda does not go with --mesh pp=2 yet: leave one of the two out"),
-            (["--mesh", "dp=2", "--schedule", "gpipe"], "--schedule is of the stages of a pipeline: give a --mesh pp=N"),
+            (["--mesh", "pp=2", "--memory", "1GiB", "--offload", "activations"], "--offload activations is not supported with --mesh pp=2 yet: remove one of the two"),
+            (["--mesh", "pp=2", "--target", "cuda:sm_90"], "--target cuda is not supported with --mesh pp=2 yet: remove one of the two"),
+            (["--mesh", "dp=2", "--schedule", "gpipe"], "--schedule applies to pipeline stages, but there is no mesh axis pp: add pp=N to --mesh, or remove --schedule"),
             (["--mesh", "pp=2", "--schedule", "interleaved:1"], "--schedule: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble, but found interleaved:1"),
             (["--mesh", "pp=2", "--schedule", "dualpipe"], "--schedule: expected gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble, but found dualpipe"),
         ):

@@ -534,13 +534,13 @@ class Deterministic(Ranks):
     def test_what_it_does_not_go_with(self):
         words = ["weir", "compile", *MLP, "-o", self.folder / "no.weirx", "--deterministic"]
         self.fails(2, "dp=3 does not divide dp=8,tp=8; expected 1, 2, 4 or 8", *words, "--mesh", "dp=3")
-        self.fails(2, "--memory does not go with --deterministic", *words, "--memory", "1GB")
+        self.fails(2, "--memory is not supported with --deterministic", *words, "--memory", "1GB")
         for fits in (["--offload", "activations"], ["--offload", "auto"], ["--microbatches", "auto"]):
-            self.fails(2, f"{' '.join(fits)} does not go with --deterministic", *words, *fits)
+            self.fails(2, f"{' '.join(fits)} is not supported with --deterministic", *words, *fits)
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
-        self.fails(2, "--deterministic adds up what 8 ranks of an axis have in one order, and --mesh cp=16 has cp=16: expected 8 at most", *words,
+        self.fails(2, "--deterministic reduces over at most 8 ranks of an axis in a fixed order, but --mesh cp=16 has cp=16: expected at most 8", *words,
                    "--mesh", "cp=16")  # fmt: skip
-        self.fails(2, "--deterministic cuts a step as pp=2048,dp=8,tp=8 does, whatever dp and tp: ", *words, "--mesh", "pp=2048")
+        self.fails(2, "--deterministic shards every step as on pp=2048,dp=8,tp=8, whatever dp and tp are: ", *words, "--mesh", "pp=2048")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):

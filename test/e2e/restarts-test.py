@@ -310,7 +310,7 @@ class SeveralMeshes(ranks.Ranks):
                                   r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start as many processes as one of them has ranks, or compile it with a --mesh for 3")  # fmt: skip
         fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
         fails("--mesh dp=2 and --mesh tp=2 both have 2 ranks", "--mesh", "dp=2", "--mesh", "tp=2")
-        fails("--stop-after looks at one mesh, and --mesh is there 2 times", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
+        fails("--stop-after works on one mesh, but --mesh is given 2 times: give it once", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
 
     def test_code_that_is_the_same_is_there_once(self):
         artifact = self.compiled(*ranks.MLP, "--deterministic", "--mesh", "dp=4", "--mesh", "dp=2")

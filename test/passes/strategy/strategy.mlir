@@ -13,6 +13,6 @@
 // AGAIN: weir.strategy = #weir.strategy<"mesh=dp=2,tp=2 zero=1">
 // WRONG: error: zero: expected a whole number from 0 to 3, but found 4
 // UNKNOWN: no such option zer
-// TEXT: error: mesh: xp is no axis of a mesh: expected dp (data parallel), tp (tensor parallel), pp (pipeline parallel), ep (expert parallel) or cp (context parallel)
+// TEXT: error: mesh: xp is not a mesh axis: expected dp (data parallel), tp (tensor parallel), pp (pipeline parallel), ep (expert parallel) or cp (context parallel)
 module {
 }

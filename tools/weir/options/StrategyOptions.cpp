@@ -28,8 +28,9 @@ bool isAutomatic(const Field &field, const std::string &text) {
   const std::vector<std::string> words = split(text, ',');
   const bool says = std::ranges::find(words, field.automatic) != words.end();
   if (says && words.size() > 1)
-    throw CLI::ValidationError(optionNamed(field),
-                               concat(field.automatic, " stands for all of it: expected it alone"));
+    throw CLI::ValidationError(
+        optionNamed(field),
+        concat(field.automatic, " cannot be combined with other values: give it alone"));
   return says;
 }
 
@@ -42,8 +43,8 @@ CLI::Option *addMesh(CLI::App &app, const Field &field, CompileOptions &options)
             options.otherMeshes.clear();
             for (const std::string &text : texts) {
               if (isChosenMesh(text) && texts.size() > 1)
-                throw CLI::ValidationError(optionNamed(field),
-                                           "auto stands for one mesh: give it alone");
+                throw CLI::ValidationError(
+                    optionNamed(field), "auto cannot be combined with other meshes: give it alone");
               if (isChosenMesh(text)) {
                 options.chosenMesh = text;
                 return;
@@ -184,8 +185,8 @@ void checkStrategy(const CompileOptions &options, const std::string &file) {
 
 void requireOneMesh(const CompileOptions &options, const std::string &what) {
   if (!options.otherMeshes.empty())
-    throw Failure(Exit::usage, concat(what, " looks at one mesh, and --mesh is there ",
-                                      1 + options.otherMeshes.size(), " times: give one"));
+    throw Failure(Exit::usage, concat(what, " works on one mesh, but --mesh is given ",
+                                      1 + options.otherMeshes.size(), " times: give it once"));
 }
 
 } // namespace weir
