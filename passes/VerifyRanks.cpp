@@ -239,8 +239,7 @@ LogicalResult verifyRanks(ArrayRef<ModuleOp> programs, ArrayRef<uint32_t> progra
   std::optional<RanksProblem> problem = findRanksProblem(programs, programOf);
   if (!problem)
     return success();
-  return problem->op->emitError() << "the programs of the ranks do not fit together: "
-                                  << problem->message;
+  return problem->op->emitError() << "the programs of the ranks do not match: " << problem->message;
 }
 
 } // namespace weir

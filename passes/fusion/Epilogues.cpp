@@ -261,10 +261,11 @@ LogicalResult decomposeDeclined(Block &block, const Target &target) {
     for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
       for (Value value : part->getResults())
         if (int64_t elements = tensorType(value).getNumElements(); elements > most)
-          return op.emitError() << "is taken apart for this target ("
+          return op.emitError() << "is decomposed for this target ("
                                 << target.declines(cast<Fusible>(*op).kernelShape(), op)
-                                << "), into tensors of " << elements << " elements, of which "
-                                << most << " are the most; make what it takes smaller (--set)";
+                                << ") into tensors of " << elements
+                                << " elements: expected at most " << most
+                                << "; make its operands smaller (--set)";
     op->erase();
   }
   return success();

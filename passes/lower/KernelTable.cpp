@@ -78,9 +78,9 @@ LogicalResult KernelTable::take(KernelOp kernel, int64_t scratch) {
   if (uint64_t(scratch) <= limits::threadScratch)
     return success();
   return emitError(kernel.getLoc())
-         << "what is computed here takes " << scratch
-         << " bytes of scratch for each thread, and at most " << limits::threadScratch
-         << " are given: cut it over more ranks (--mesh), or make it smaller (--set)";
+         << "this kernel needs " << scratch << " bytes of scratch per thread, but at most "
+         << limits::threadScratch
+         << " are available: shard it over more ranks (--mesh), or make it smaller (--set)";
 }
 
 } // namespace weir

@@ -45,9 +45,9 @@ struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> 
         return;
       if (factorsOf(op) && !made->roundsFactors()) {
         if (factorsOf(op) == Precision::tf32) {
-          op->emitError() << "is to multiply tf32, and " << made->requirement()
-                          << " multiplies f32 as it is: give it the precision f32, or compile for "
-                             "cuda (--target)";
+          op->emitError() << "has precision tf32, but " << made->requirement()
+                          << " cannot multiply tf32: give it precision f32, or compile for a GPU "
+                             "(--target cuda)";
           return signalPassFailure();
         }
         setFactors(op, std::nullopt);

@@ -45,15 +45,16 @@ public:
     if (count % op.getCount() != 0 || rows % times != 0) {
       InFlightDiagnostic why = refuse(op.getLoc());
       if (op.getCount() == 1)
-        return why << "it has " << rows << " rows: expected a number that divides " << rows;
-      return why << "it adds up " << op.getCount() << " batches of " << rows
+        return why << "it has " << rows << " rows: expected a divisor of " << rows;
+      return why << "it accumulates " << op.getCount() << " batches of " << rows
                  << " rows: expected a multiple of " << op.getCount() << " that divides "
                  << int64_t(op.getCount()) * rows;
     }
     if (!op.getCarried().empty())
       return refuse(op.getLoc())
-             << "states go from batch to batch, and would from part to part; `accumulate " << count
-             << "` in its recipe takes as many whole batches a step instead";
+             << "state is carried from batch to batch, and would be carried between "
+                "microbatches; use `accumulate "
+             << count << "` in its recipe, which takes as many whole batches per step";
     getUsedValuesDefinedAbove(op.getBody(), captured);
     for (auto draw : body.getOps<RandomOp>())
       if (drawsRows(draw, rows))
@@ -74,7 +75,7 @@ public:
 
 private:
   InFlightDiagnostic refuse(Location place) {
-    return emitError(place) << "a step cannot be cut into " << count << " microbatches: ";
+    return emitError(place) << "a step cannot be split into " << count << " microbatches: ";
   }
 
   /// Whether numbers may be drawn for each row. The element index counts on over microbatches, so a

@@ -48,26 +48,25 @@ public:
     ArrayRef<int64_t> queries = shapeOf(op.getQuery());
     int64_t keys = shapeOf(op.getKey())[positions], places = std::min(queries[positions], keys);
     if (places < ranks)
-      return "the positions of a sequence, of which `attend` has " + std::to_string(places) +
-             " here: expected one for each rank at least";
+      return "sequences, but `attend` has " + std::to_string(places) +
+             (places == 1 ? " position" : " positions") + " here: expected at least one per rank";
     int64_t least = isAsked ? ranks * others : ranks;
     if (byHeads && queries[heads] < least)
-      return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
-             " here: expected one for each rank at least" +
-             (least > ranks ? ", " + std::to_string(least) + " for those that tp cuts besides"
-                            : std::string()) +
+      return "the heads of attention, but there are " + std::to_string(queries[heads]) +
+             " here: expected at least " + std::to_string(least) +
+             (least > ranks ? ", one per rank of tp and cp" : ", one per rank") +
              ", or --context-parallel gather";
     if (!byHeads && !canBeStriped(op))
-      return "the queries of causal attention into stripes, and there are " +
-             std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
-             " keys: expected as many of both, and a multiple of " + std::to_string(ranks) +
-             ", or --context-parallel all-to-all, with a head for each rank at least";
+      return "causal attention in equal stripes, but there are " +
+             std::to_string(queries[positions]) + " queries and " + std::to_string(keys) +
+             " keys here: expected as many queries as keys, a multiple of " +
+             std::to_string(ranks) +
+             ", or --context-parallel all-to-all with at least one head per rank";
     if (isRing && keys % ranks != 0)
-      return "the keys of attention for a ring of ranks, which pass on as many each, and there "
-             "are " +
+      return "the keys of attention equally over a ring of ranks, but there are " +
              std::to_string(keys) + " here: expected a multiple of " + std::to_string(ranks) +
              (mayGather ? ", or --context-parallel gather"
-                        : ", or --context-parallel all-to-all, with a head for each rank at least");
+                        : ", or --context-parallel all-to-all with at least one head per rank");
     return "";
   }
 
@@ -135,7 +134,7 @@ LogicalResult applyContextParallel(func::FuncOp entry, Propagation &propagation,
     others.insert({op.getQuery(), op.getKey()});
     if (!isStep) // Such as what predicts from one position: it is computed by all alike.
       return WalkResult::advance();
-    emitError(op.getLoc()) << asked << " cuts " << wrong;
+    emitError(op.getLoc()) << asked << " shards " << wrong;
     return WalkResult::interrupt();
   });
   if (walked.wasInterrupted())
@@ -143,8 +142,8 @@ LogicalResult applyContextParallel(func::FuncOp entry, Propagation &propagation,
   if (isStep && !isAny)
     return emitError(entry.getLoc())
            << asked
-           << " cuts the positions of sequences, and is for models that `attend` "
-              "to them: this one does not; for rows of batches, use dp";
+           << " shards sequences, but this model has no attention (`attend`): to shard "
+              "batches, use dp";
   entry.walk([&](Operation *op) {
     if (isa<AttendOp, AttendGradOp>(op) && !others.contains({op->getOperand(0), op->getOperand(1)}))
       sequences.cut(cast<Shardable>(op));

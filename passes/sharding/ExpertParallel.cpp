@@ -90,15 +90,15 @@ LogicalResult applyExpertParallel(func::FuncOp entry, Propagation &propagation, 
     experts.push_back(read);
     if (int64_t count = shapeOf(read)[0]; isStep && count < of.size)
       return emitError(read.getLoc())
-             << asked << " cuts the experts of `" << read.getVariable() << "`, of which there are "
-             << count << ": expected one for each rank at least; give more of them, or " << of.name
-             << "=" << count << " at most";
+             << asked << " shards the experts of `" << read.getVariable() << "`, but there are "
+             << count << ": expected at least one per rank; use more experts, or at most "
+             << of.name << "=" << count;
   }
   if (isStep && experts.empty())
     return emitError(entry.getLoc())
-           << asked << " cuts experts, and this model has none: expected parameters whose first "
-           << "dimension counts them, such as [experts, width, hidden], and products with the "
-           << "tokens of each, [experts, places, width]; for rows alone, use dp";
+           << asked << " shards experts, but this model has none: expected parameters whose first "
+           << "dimension counts experts, such as [experts, width, hidden], multiplied by the "
+           << "tokens of each, [experts, places, width]; to shard only batches, use dp";
   if (experts.empty())
     return success();
 

@@ -224,15 +224,15 @@ private:
       for (const Piece &piece : pieces)
         for (unsigned other : piece.axes) {
           if (other == axis)
-            return "another line has it along dimension " + std::to_string(i) +
-                   "; expected one line for it";
+            return "another line shards it along dimension " + std::to_string(i) +
+                   "; expected a single line for it";
           if (int64_t(i) == dimension)
-            return mesh.axes[other].name + " cuts dimension " + std::to_string(dimension) +
-                   " already; expected another dimension";
+            return "dimension " + std::to_string(dimension) + " is already sharded over " +
+                   mesh.axes[other].name + "; expected another dimension";
         }
-    return "dimension " + std::to_string(dimension) + " has " +
-           std::to_string(shapeOf(read)[dimension]) +
-           " places; expected one for each rank at least";
+    return "dimension " + std::to_string(dimension) + " has size " +
+           std::to_string(shapeOf(read)[dimension]) + "; expected at least " +
+           std::to_string(mesh.axes[axis].size) + ", one per rank";
   }
 
   LogicalResult cutPinned(unsigned axis, ArrayRef<ShardingConstraint> pins) {
@@ -252,8 +252,9 @@ private:
         for (const Piece &made : lies.dimensions[pin.dimension])
           if (llvm::is_contained(made.axes, axis))
             return WalkResult::advance();
-        emitError(pin.at) << "`" << pin.parameter << "` cannot be cut so over the " << of.size
-                          << " ranks of " << of.name << ": " << whyNot(read, pin.dimension, axis);
+        emitError(pin.at) << "`" << pin.parameter << "` cannot be sharded this way over the "
+                          << of.size << " ranks of " << of.name << ": "
+                          << whyNot(read, pin.dimension, axis);
         return WalkResult::interrupt();
       });
       if (result.wasInterrupted())
@@ -290,11 +291,11 @@ private:
     }
     if (function->getParentOp()->hasAttr(hostsAttrName))
       who = "--deterministic"; // whatever the mesh
+    const int64_t rows = shape.empty() ? 1 : shape[0] / count;
     return emitError(function.getArgument(0).getLoc())
-           << "a microbatch has " << (shape.empty() ? 1 : shape[0] / count) << " rows, which "
-           << who << " cuts into " << ranks
-           << " parts, of which some have none: expected a row for each; make the batch larger, or "
-              "fewer microbatches";
+           << "a microbatch has " << rows << (rows == 1 ? " row" : " rows") << ", too few for the "
+           << ranks << " shards of " << who
+           << ": expected at least one row per shard; use a larger batch or fewer microbatches";
   }
 
   /// An input has the rows of all microbatches, one after the other: each rank has its part of

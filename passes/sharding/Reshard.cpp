@@ -33,8 +33,8 @@ static int64_t mostElements(const Layout &layout, const Mesh &mesh) {
 
 Value Reshard::begin(Location loc, const Piece &piece) {
   if (piece.size > mostOnDevice && !isTooLong) {
-    emitError(loc) << "a dimension of " << piece.size << " places is cut over ranks, and at most "
-                   << mostOnDevice << " are counted: make it smaller (--set)";
+    emitError(loc) << "a sharded dimension has size " << piece.size << ", but at most "
+                   << mostOnDevice << " is supported: make it smaller (--set)";
     isTooLong = true;
   }
   std::string name = runBeginPrefix + Layout{{{piece}}}.text(mesh);

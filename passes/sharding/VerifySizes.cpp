@@ -40,9 +40,9 @@ struct VerifySizes : weir::impl::VerifySizesBase<VerifySizes> {
     if (!first)
       return;
     emitError(first.getLoc()) << "a tensor of " << printed(shapeOf(first)) << " elements"
-                              << (getOperation()->hasAttr(rankAttrName) ? ", one rank's," : "")
+                              << (getOperation()->hasAttr(rankAttrName) ? " on one rank" : "")
                               << " is too large for a device: expected at most " << mostOnDevice
-                              << " elements; cut it over more ranks (--mesh), or make it smaller "
+                              << " elements; shard it over more ranks (--mesh), or make it smaller "
                                  "(--set)";
     signalPassFailure();
   }

@@ -117,9 +117,9 @@ public:
     if (int64_t(line.size()) < stages) // a model of its parameters
       findLine(gradient, [](Depends on) { return on.onParameters; });
     if (int64_t(line.size()) < stages)
-      return emitError(step.getLoc()) << mesh << ": the model computes " << line.size()
-                                      << " ops one after the other, too few for " << stages
-                                      << " stages; expected at most one stage for each op";
+      return emitError(step.getLoc())
+             << mesh << ": the model has only " << line.size() << " ops in sequence, too few for "
+             << stages << " stages; expected at most one stage per op";
     cut();
     placeParameters();
     placeStates();
@@ -295,10 +295,10 @@ private:
           if (made == everywhere || read == everywhere || made / ranks <= read / ranks)
             continue;
           emitError(next.getLoc())
-              << mesh << " --schedule interleaved: what goes on to the next microbatch is computed "
-              << "in stage " << made << " and read in stage " << read
-              << ", which its rank computes of several microbatches ahead of that; expected "
-                 "another --schedule";
+              << mesh
+              << " --schedule interleaved: state for the next microbatch is computed in stage "
+              << made << " and read in stage " << read
+              << ", which its rank runs several microbatches ahead; expected another --schedule";
           return WalkResult::interrupt();
         }
       }
@@ -328,9 +328,10 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
     if (chunks > 1 &&
         !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
       emitError(step.getLoc())
-          << "--schedule interleaved gives each rank of --mesh pp=" << ranks
-          << " several stages, for several microbatches, and a step is one: give "
-             "--microbatches, as many as pp has ranks or a multiple of them";
+          << "--schedule interleaved runs several stages on each rank of --mesh pp=" << ranks
+          << " and needs several microbatches, but a step has only one: add --microbatches N, "
+             "where N is a multiple of "
+          << ranks;
       return signalPassFailure();
     }
     if (failed(Assigner(getOperation(), step, stages, pipe).run("--mesh pp=" + pipe.ranks())))

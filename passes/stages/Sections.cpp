@@ -214,8 +214,8 @@ private:
     }
     if (home >= section)
       return emitError(value.getLoc())
-             << "goes from the gradients of a microbatch on to the next one, which a pipeline has "
-                "begun by then: expected a --mesh without pp";
+             << "is carried from the backward pass of one microbatch to the next, which a pipeline "
+                "has already started: expected a --mesh without pp";
     auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
     if (isNew) {
       Made &made = sections[size_t(home)];

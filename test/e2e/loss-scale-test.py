@@ -177,7 +177,7 @@ class LossScale(weirtest.Test):
             for scale in ("1000", "0", "dynamic:3", "33554432", "often"):
                 self.fails(2, f"--loss-scale: expected none, dynamic, dynamic:N or N, where N is a power of two up to 16777216, but found {scale}", "weir", command, GPT, "--precision", "f16", "--loss-scale", scale)
             for precision in ("f32", "bf16"):
-                self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; leave the option out, or give --precision f16", "weir", command, GPT, "--precision", precision, "--loss-scale", "8")
+                self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; remove the option, or add --precision f16", "weir", command, GPT, "--precision", precision, "--loss-scale", "8")
 
     def test_a_program_without_f16_has_no_scale(self):
         # The optimizer multiplies, too, in f32.
@@ -193,7 +193,7 @@ plan {
         said = self.weir("compile", model, "--precision", "f16", "-o", artifact).stderr
         self.assertNotRegex(said, r"\bf16:")
         self.assertNotIn("loss scale", self.weir("inspect", artifact).stdout)
-        self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; leave the option out$", "weir", "compile", model, "--precision", "f16", "--loss-scale", "8", "-o", artifact)
+        self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; remove the option$", "weir", "compile", model, "--precision", "f16", "--loss-scale", "8", "-o", artifact)
 
     def test_inspect_says_which(self):
         artifact = self.folder / "low.weirx"

@@ -123,7 +123,7 @@ class Memory(weirtest.Test):
         for losses in others:
             for a, b in zip(losses, whole, strict=True):
                 self.assertLessEqual(abs(a - b), 1e-5 * abs(b))
-        self.fails(3, r"cut into 3 microbatches: it has 8 rows: expected a number that divides 8", "weir", *compiling, "--microbatches", 3)
+        self.fails(3, r"split into 3 microbatches: it has 8 rows: expected a divisor of 8", "weir", *compiling, "--microbatches", 3)
         self.fails(2, "needs a memory budget: add --memory SIZE", "weir", *compiling, "--microbatches", "auto")
         for size in ["much", "0x10", "0x1p30", "inf", "nan", "-1GiB", "0", "1e30", "6 XiB"]:
             message = re.escape(f"{size} is no size: expected one such as 6GiB, 500MB or 2000000000, or here, for what this machine has")

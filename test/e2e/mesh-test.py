@@ -319,9 +319,9 @@ train {
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
                    "--mesh", "dp=2", "--check-every-op")  # fmt: skip
         self.fails(2, "--device emulated does not run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
-        self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts into 2 parts", "weir", "compile", MODELS / "mnist-mlp.weir",
+        self.fails(3, "a microbatch has 1 row, too few for the 2 shards of --mesh dp=2", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
-        self.fails(3, "a microbatch has 2 rows, which --mesh dp=3:1 cuts into 2 parts, of which some have none", "weir", "compile", MODELS / "mnist-mlp.weir",
+        self.fails(3, "a microbatch has 2 rows, too few for the 2 shards of --mesh dp=3:1: expected at least one row per shard", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=2", "--mesh", "dp=3:1", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(2, "--memory here is this machine's memory, but --memory is per rank of --mesh dp=2: give the size for one rank", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
                    "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
@@ -333,9 +333,9 @@ train {
         self.fails(2, r"xp is not a mesh axis: expected dp \(data parallel\), tp \(tensor parallel\), pp \(pipeline parallel\), ep \(expert parallel\) or cp \(context parallel\)",
                    "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         # No more than that is said: nothing of the compiler's own.
-        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 cuts experts, and this model has none: [^\n]*; for rows alone, use dp\n$", "weir",
+        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 shards experts, but this model has none: [^\n]*; to shard only batches, use dp\n$", "weir",
                    "compile", model, "--mesh", "ep=2", "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh cp=2 cuts the positions of sequences, [^\n]*; for rows of batches, use dp\n$", "weir",
+        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh cp=2 shards sequences, but this model has no attention [^\n]*: to shard batches, use dp\n$", "weir",
                    "compile", model, "--mesh", "cp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, "--zero shards over data-parallel ranks, but there is no mesh axis dp, ep or cp: add dp=N to --mesh, or remove --zero", "weir", "compile", model, "--zero", 1,
                    "-o", self.folder / "a.weirx")  # fmt: skip
@@ -350,11 +350,11 @@ train {
         sizes = ["--set", "layers=1", "--set", "width=24", "--set", "context=12", "--set", "batch=8"]
         for lines, mesh, words in (
             (['shard "wpe.weight" on tp dim 0'], "tp=2,cp=2",
-             "`wpe.weight` cannot be cut so over the 2 ranks of tp: cp cuts dimension 0 already; expected another dimension"),
+             "`wpe.weight` cannot be sharded this way over the 2 ranks of tp: dimension 0 is already sharded over cp; expected another dimension"),
             (['shard "h.*.mlp.c_fc.weight" on tp dim 0', 'shard "h.0.*.c_fc.weight" on tp dim 1'], "tp=2",
-             "`h.0.mlp.c_fc.weight` cannot be cut so over the 2 ranks of tp: another line has it along dimension 0; expected one line for it"),
+             "`h.0.mlp.c_fc.weight` cannot be sharded this way over the 2 ranks of tp: another line shards it along dimension 0; expected a single line for it"),
             (['shard "wpe.weight" on tp dim 0'], "tp=16",
-             "`wpe.weight` cannot be cut so over the 16 ranks of tp: dimension 0 has 12 places; expected one for each rank at least"),
+             "`wpe.weight` cannot be sharded this way over the 16 ranks of tp: dimension 0 has size 12; expected at least 16, one per rank"),
         ):  # fmt: skip
             with self.subTest(lines=lines, mesh=mesh):
                 model = self.write("pinned.weir", (MODELS / "gpt-char.weir").read_text() + "plan {\n" + "\n".join(lines) + "\n}\n")

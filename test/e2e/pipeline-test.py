@@ -157,8 +157,8 @@ train {
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             self.weir("compile", model, "--mesh", "pp=2", "--schedule", schedule, "-o", self.folder / "a")
         said = self.weir("compile", model, "--mesh", "pp=2", "--schedule", "interleaved", "-o", self.folder / "a", status=3).stderr
-        self.assertRegex(said, r"late.weir:\d+:\d+: error: --mesh pp=2 --schedule interleaved: what goes on to the next microbatch is computed in stage 3 and "
-                               r"read in stage 0, which its rank computes of several microbatches ahead of that; expected another --schedule")  # fmt: skip
+        self.assertRegex(said, r"late.weir:\d+:\d+: error: --mesh pp=2 --schedule interleaved: state for the next microbatch is computed in stage 3 and "
+                               r"read in stage 0, which its rank runs several microbatches ahead; expected another --schedule")  # fmt: skip
 
     def test_what_is_refused(self):
         model = MODELS / "gpt-char.weir"

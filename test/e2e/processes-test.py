@@ -541,7 +541,7 @@ class Deterministic(Ranks):
         self.fails(2, "--deterministic reduces over at most 8 ranks of an axis in a fixed order, but --mesh cp=16 has cp=16: expected at most 8", *words,
                    "--mesh", "cp=16")  # fmt: skip
         self.fails(2, "--deterministic shards every step as on pp=2048,dp=8,tp=8, whatever dp and tp are: ", *words, "--mesh", "pp=2048")
-        self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
+        self.fails(3, "has 4 rows, too few for the 8 shards of --deterministic", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):
             self.assertIn("dp=2 is of 2 ranks", err)

@@ -88,12 +88,11 @@ protected:
 TEST_P(OfIr, RanksThatFitAreAccepted) { EXPECT_EQ(problem({}), ""); }
 
 TEST_P(OfIr, TheOpThatIsWrongIsNamed) {
-  EXPECT_NE(
-      problem({{"\"net.weir\":4:1", "\"net.weir\":9:1"}})
-          .find("net.weir\":4:1) the programs of the ranks do not fit together: collective of "
-                "another op than another member's: entry 'step': rank 0 is in all_gather "
-                "over dp"),
-      std::string::npos);
+  EXPECT_NE(problem({{"\"net.weir\":4:1", "\"net.weir\":9:1"}})
+                .find("net.weir\":4:1) the programs of the ranks do not match: collective of "
+                      "another op than another member's: entry 'step': rank 0 is in all_gather "
+                      "over dp"),
+            std::string::npos);
 }
 
 TEST_P(OfIr, SharesAreLookedAt) {

@@ -9,7 +9,7 @@
 // BF16-LABEL: func @f
 // CHECK-NOT: weir.cast
 // WIDE-NOT: weir.factors
-// CPU: factors.mlir:[[@LINE+7]]:8: error: is to multiply tf32, and x86-64-v3 multiplies f32 as it is: give it the precision f32, or compile for cuda
+// CPU: factors.mlir:[[@LINE+7]]:8: error: has precision tf32, but x86-64-v3 cannot multiply tf32: give it precision f32, or compile for a GPU (--target cuda)
 func.func @f(%q: tensor<1x1x4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<1x1x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
   %flat = weir.merge_dims %q {first = 0, count = 3} : tensor<1x1x4x8xf32> -> tensor<4x8xf32>
   // CHECK: weir.exp {{.*}} : tensor<4x8xf32>

@@ -7,7 +7,7 @@ func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
   ^bb0(%round: tensor<i32>, %part: tensor<4x2xf32>):
     %sums = weir.reduce sum %part {axes = array<i64: 0>} : tensor<4x2xf32> -> tensor<2xf32>
     %all = weir.broadcast %sums {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<4x2xf32>
-    // expected-error@+1 {{a step cannot be cut into 4 microbatches: a sum over the rows meets single rows again}}
+    // expected-error@+1 {{a step cannot be split into 4 microbatches: a sum over the rows meets single rows again}}
     %d = weir.sub %part, %all : tensor<4x2xf32>
     %sum = weir.reduce sum %d {axes = array<i64: 0, 1>} : tensor<4x2xf32> -> tensor<f32>
     weir.yield %sum : tensor<f32>
@@ -18,7 +18,7 @@ func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
 // -----
 
 func.func @carried(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{a step cannot be cut into 4 microbatches: states go from batch to batch, and would from part to part; `accumulate 4` in its recipe takes as many whole batches a step instead}}
+  // expected-error@+1 {{a step cannot be split into 4 microbatches: state is carried from batch to batch, and would be carried between microbatches; use `accumulate 4` in its recipe, which takes as many whole batches per step}}
   %r = weir.microbatches 2 sliced(%x) carried(%c) : (tensor<8xf32>, tensor<f32>) -> tensor<f32> {
   ^bb0(%round: tensor<i32>, %part: tensor<4xf32>, %old: tensor<f32>):
     weir.yield %old : tensor<f32>
@@ -29,7 +29,7 @@ func.func @carried(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @no_multiple(%x: tensor<6xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{a step cannot be cut into 4 microbatches: it adds up 3 batches of 2 rows: expected a multiple of 3 that divides 6}}
+  // expected-error@+1 {{a step cannot be split into 4 microbatches: it accumulates 3 batches of 2 rows: expected a multiple of 3 that divides 6}}
   %r = weir.microbatches 3 sliced(%x) carried() : (tensor<6xf32>) -> tensor<2xf32> {
   ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
     weir.yield %part : tensor<2xf32>

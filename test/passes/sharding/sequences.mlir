@@ -55,7 +55,7 @@ func.func @step(%q: tensor<3x1x6x4xf32>) -> (tensor<f32> {weir.output = "loss", 
 
 module {
 func.func @step(%q: tensor<3x1x5x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
-  // expected-error @below {{--mesh cp=2 cuts the queries of causal attention into stripes, and there are 5 here, with 5 keys: expected as many of both, and a multiple of 2, or --context-parallel all-to-all, with a head for each rank at least}}
+  // expected-error @below {{--mesh cp=2 shards causal attention in equal stripes, but there are 5 queries and 5 keys here: expected as many queries as keys, a multiple of 2, or --context-parallel all-to-all with at least one head per rank}}
   %y, %sum = weir.attend %q, %q, %q {causal, scale = 0.5 : f64} : tensor<3x1x5x4xf32>, tensor<3x1x5x4xf32> -> tensor<3x1x5xf32>
   %loss = weir.reduce sum %y {axes = array<i64: 0, 1, 2, 3>} : tensor<3x1x5x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
@@ -66,7 +66,7 @@ func.func @step(%q: tensor<3x1x5x4xf32>) -> (tensor<f32> {weir.output = "loss", 
 
 module {
 func.func @step(%q: tensor<3x4x1x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
-  // expected-error @below {{--mesh cp=2 cuts the positions of a sequence, of which `attend` has 1 here: expected one for each rank at least}}
+  // expected-error @below {{--mesh cp=2 shards sequences, but `attend` has 1 position here: expected at least one per rank}}
   %y, %sum = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<3x4x1x4xf32>, tensor<3x4x1x4xf32> -> tensor<3x4x1xf32>
   %loss = weir.reduce sum %y {axes = array<i64: 0, 1, 2, 3>} : tensor<3x4x1x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
@@ -76,7 +76,7 @@ func.func @step(%q: tensor<3x4x1x4xf32>) -> (tensor<f32> {weir.output = "loss", 
 // -----
 
 module {
-// expected-error @below {{--mesh cp=2 cuts the positions of sequences, and is for models that `attend` to them: this one does not; for rows of batches, use dp}}
+// expected-error @below {{--mesh cp=2 shards sequences, but this model has no attention (`attend`): to shard batches, use dp}}
 func.func @step(%x: tensor<3x6xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
   %loss = weir.reduce sum %x {axes = array<i64: 0, 1>} : tensor<3x6xf32> -> tensor<f32>
   return %loss : tensor<f32>

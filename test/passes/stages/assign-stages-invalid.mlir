@@ -2,7 +2,7 @@
 
 weir.variable parameter @w : tensor<f32>
 
-// expected-error @below {{--mesh pp=4: the model computes 2 ops one after the other, too few for 4 stages; expected at most one stage for each op}}
+// expected-error @below {{--mesh pp=4: the model has only 2 ops in sequence, too few for 4 stages; expected at most one stage per op}}
 func.func @step(%x: tensor<f32>) -> tensor<f32> {
   %w = weir.read @w : tensor<f32>
   %a = weir.mul %x, %w : tensor<f32>

@@ -24,8 +24,8 @@ namespace weir::smith {
 static bool cannotHaveStages(ModuleOp program, const PipelineOptions &options) {
   bool said = false;
   ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
-    for (StringRef reason : {"one after the other, too few for",
-                             "--schedule interleaved: what goes on to the next microbatch"})
+    for (StringRef reason :
+         {"ops in sequence, too few for", "--schedule interleaved: state for the next microbatch"})
       said |= StringRef(diagnostic.str()).contains(reason);
     return success();
   });

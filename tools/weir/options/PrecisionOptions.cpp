@@ -19,8 +19,7 @@ namespace weir {
 std::string wrongPrecision(const Strategy &strategy, const Target &target) {
   return *strategy.precision == Precision::tf32 && !target.roundsFactors()
              ? "--precision tf32: " + target.requirement().str() +
-                   " multiplies f32 as it is; leave the option out, or compile for a GPU (--target "
-                   "cuda)"
+                   " cannot multiply tf32; remove the option, or compile for a GPU (--target cuda)"
              : "";
 }
 
@@ -42,10 +41,11 @@ std::optional<LossScale> lossScaleFor(const Strategy &strategy, ModuleOp program
   const LossScale scale = strategy.lossScale.value_or(usual);
   if (needed || !scale.any())
     return scale;
-  problem = concat("--loss-scale ", nameOf(scale),
-                   ": gradients are scaled so that f16 holds the small ones, but nothing here is "
-                   "rounded to f16; leave the option out",
-                   precision == Precision::f16 ? "" : ", or give --precision f16");
+  problem =
+      concat("--loss-scale ", nameOf(scale),
+             ": loss scaling prevents underflow of f16 gradients, but nothing here is rounded "
+             "to f16; remove the option",
+             precision == Precision::f16 ? "" : ", or add --precision f16");
   return std::nullopt;
 }
 
@@ -56,9 +56,10 @@ void noteWidened(MLIRContext *context, const Target &target,
     Element stored = rowOf(precision).stored;
     Type low = typeOf(context, stored);
     if (isLow(stored) && target.factorType(low) != low && widened.insert(stored).second)
-      llvm::errs() << "note: " << target.requirement() << " multiplies no " << nameOf(stored)
-                   << ": what is rounded to it is multiplied in f32, which is slower than f32 "
-                      "alone\n";
+      llvm::errs() << "note: " << target.requirement() << " cannot multiply " << nameOf(stored)
+                   << ": " << nameOf(stored)
+                   << " operands are multiplied in f32, which is slower than "
+                      "--precision f32\n";
   }
 }
 
