@@ -189,8 +189,8 @@ std::optional<Prediction> Estimator::estimate(const Strategy &strategy, Rows row
     if (int number = mesh.find(axis); number >= 0)
       rowsOfAll.axes.push_back(unsigned(number));
   if (!rowsOfAll.hasPlaceForAll(mesh)) {
-    why = concat("a microbatch has ", facts.rows / count, " rows, of which not each of ",
-                 sizes.dp * sizes.ep, " ranks has one");
+    why = concat("a microbatch has ", facts.rows / count, " rows, too few for ",
+                 sizes.dp * sizes.ep, " ranks: expected at least one row per rank");
     return std::nullopt;
   }
   // Of the rank that has most.
@@ -335,9 +335,8 @@ static Prediction extended(const Prediction &few, const Prediction &more, double
 static bool areAlike(const Prediction &few, const Prediction &more, std::string &why) {
   bool alike = few.held.size() == more.held.size();
   if (!alike)
-    why =
-        "some of its ranks have programs of their own in a shallow model, or in few microbatches: "
-        "lower it (--exact)";
+    why = "its ranks need different numbers of programs in a sample and in the whole model, so it "
+          "cannot be estimated: compile it (--exact)";
   return alike;
 }
 

@@ -147,7 +147,7 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
   if (!isNew)
     return cut;
   if (!isMesh || !stages.wrong().empty()) {
-    cut.why = concat(count, " stages are too many, or have too many shares: expected fewer");
+    cut.why = concat(count, " stages, or their shares, are too many for a mesh: expected fewer");
     return cut;
   }
   auto listen = [&](Diagnostic &diagnostic) {

@@ -203,7 +203,7 @@ std::optional<Prediction> Lowering::predict(const Strategy &strategy, std::strin
     ranks.push_back(std::move(slowest));
   }
   if (!follow(ranks, prediction)) {
-    why = "its stages wait for each other for ever";
+    why = "its pipeline stages deadlock";
     return std::nullopt;
   }
   return prediction;

@@ -263,8 +263,8 @@ private:
   void estimateAll(const AxisSizes &sizes, const Mesh &mesh) {
     if (*asked.zero > 0 && zerosFor(sizes, 1).empty())
       result.reasons.try_emplace(
-          optionOf(mesh),
-          concat("--zero ", *asked.zero, " cuts over dp, ep and cp: expected a mesh with one"));
+          optionOf(mesh), concat("--zero ", *asked.zero,
+                                 " shards over dp, ep and cp: expected a mesh with one of them"));
     Strategy strategy = others;
     strategy.mesh = mesh;
     if (strategy.hasMesh()) {

@@ -57,9 +57,9 @@ std::vector<Slot> oneEach(const Pipe &pipe, int64_t rank) {
 std::string groupsOfRanks(const Pipe &pipe) {
   if (pipe.microbatches % pipe.ranks == 0)
     return "";
-  return concat("--schedule interleaved goes through groups of ", pipe.ranks,
-                " microbatches, one for each of --mesh pp=", pipe.ranks, ", and a step has ",
-                pipe.microbatches, ": give a --microbatches that ", pipe.ranks, " divides");
+  return concat("--schedule interleaved runs groups of ", pipe.ranks,
+                " microbatches, one per rank of --mesh pp=", pipe.ranks, ", but a step has ",
+                pipe.microbatches, ": expected --microbatches to be a multiple of ", pipe.ranks);
 }
 
 /// Every rank's order at once: at each moment each does what there is to do, forward as far as

@@ -95,7 +95,7 @@ DeviceGroup readGroup(TomlTable &table) {
   std::string kind = table.text("kind", ""), file = table.text("file", "");
   DeviceGroup group;
   if (!kind.empty() && !file.empty())
-    table.wrong("file", "kind says what the devices are already: leave one of the two out");
+    table.wrong("file", "kind already describes the devices: remove one of the two");
   if (kind.empty() && file.empty() && !table.has("target"))
     table.wrong("kind", "is missing: expected " + join(knownNames()) +
                             ", or file = \"FILE.toml\", or a description here");
@@ -111,7 +111,7 @@ DeviceGroup readGroup(TomlTable &table) {
       device = *known;
     else {
       std::string near = didYouMean(kind, knownNames());
-      table.wrong("kind", "there is no description of \"" + kind + "\"" +
+      table.wrong("kind", "unknown device \"" + kind + "\"" +
                               (near.empty() ? ": expected " + join(knownNames()) +
                                                   ", or file = \"FILE.toml\""
                                             : near));
@@ -141,13 +141,14 @@ void readLevels(TomlTable &table, Cluster &cluster) {
     if (level.devices % inner != 0 || (level.devices == inner && !cluster.levels.empty()))
       link.wrong("devices", inner >= all
                                 ? concat(cluster.levels.back().name, " joins all ", all,
-                                         " devices already: leave these [[links]] out")
+                                         " devices already: remove these [[links]]")
                                 : concat("expected a multiple of ", inner, " that is more than ",
                                          inner, ", the devices that ", cluster.levels.back().name,
                                          " joins, but found ", level.devices));
     if (last && level.devices < all)
-      link.wrong("devices", concat("the last [[links]] join all ", all, " devices, and these join ",
-                                   level.devices, ": add what joins them, or leave `devices` out"));
+      link.wrong("devices",
+                 concat("the last [[links]] must join all ", all, " devices, but these join ",
+                        level.devices, ": add the missing level, or remove `devices`"));
     cluster.levels.push_back(std::move(level));
   }
   cluster.levels.back().devices = std::max(all, cluster.levels.back().devices);
@@ -162,9 +163,9 @@ Cluster readCluster(const std::string &path) {
     cluster.groups.push_back(readGroup(group));
   for (const DeviceGroup &group : cluster.groups)
     if (group.device.target != cluster.groups.front().device.target)
-      table.wrong("devices", "one program runs on all of them, and \"" +
+      table.wrong("devices", "all devices must have the same target, but found \"" +
                                  cluster.groups.front().device.target + "\" and \"" +
-                                 group.device.target + "\" are different targets");
+                                 group.device.target + "\"");
   constexpr int64_t most = 65536; // ranks of a mesh (runtime/base/Mesh.h)
   if (cluster.devices() > most)
     table.wrong("devices", concat("expected ", most, " at most, but found ", cluster.devices()));

@@ -66,7 +66,7 @@ TomlTable TomlTable::parse(const std::string &text, const std::string &name) {
   } catch (const toml::parse_error &error) {
     const toml::source_position &at = error.source().begin;
     throw Failure(Exit::usage, concat(name, ":", at.line, ":", at.column,
-                                      ": this is no TOML: ", error.description()));
+                                      ": invalid TOML: ", error.description()));
   }
 }
 
@@ -83,15 +83,14 @@ TomlTable TomlTable::read(const std::string &path) {
                   concat("cannot read ", path, ": ", std::strerror(errno ? errno : EIO)));
   text.resize(size_t(file.gcount()));
   if (text.size() > most)
-    throw Failure(Exit::usage, path + " is larger than a description is: expected 1 MiB at most");
+    throw Failure(Exit::usage, path + " is too large: expected at most 1 MiB");
   // The parser takes apart one part of a key inside of another.
   constexpr int64_t mostDots = 1000;
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     if (std::ranges::count(line, '.') > mostDots)
       throw Failure(Exit::usage, concat(path, ": a line has more than ", mostDots,
-                                        " dots, which no description has: expected keys such as "
-                                        "devices.products.f32"));
+                                        " dots: expected keys such as devices.products.f32"));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
   }
   return parse(text, path);

@@ -255,8 +255,8 @@ class CudaRuns(emulated.Test):
 
         # What does not fit is refused: another target, settings of another Weir, other files.
         compiling = ["compile", model, "-o", again, "--tuning", file]
-        self.fails(2, "was measured for cuda:sm_90, and this is for cuda:sm_80", "weir", *compiling, "--target", "cuda:sm_80")
-        self.fails(2, "was measured for cuda:sm_90, and this is for x86-64", "weir", *compiling)
+        self.fails(2, "was measured for cuda:sm_90, but the target is cuda:sm_80", "weir", *compiling, "--target", "cuda:sm_80")
+        self.fails(2, "was measured for cuda:sm_90, but the target is x86-64", "weir", *compiling)
         for settings, message in [({"threads": 63}, r"threads = 63 for this kernel, which may be 64, 128, 256"),
                                   ({"treads": 64}, r"treads = 64 for this kernel, whose schedule has no such number")]:
             next(iter(digests.values()))["settings"] = settings

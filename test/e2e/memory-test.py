@@ -126,7 +126,7 @@ class Memory(weirtest.Test):
         self.fails(3, r"split into 3 microbatches: it has 8 rows: expected a divisor of 8", "weir", *compiling, "--microbatches", 3)
         self.fails(2, "needs a memory budget: add --memory SIZE", "weir", *compiling, "--microbatches", "auto")
         for size in ["much", "0x10", "0x1p30", "inf", "nan", "-1GiB", "0", "1e30", "6 XiB"]:
-            message = re.escape(f"{size} is no size: expected one such as 6GiB, 500MB or 2000000000, or here, for what this machine has")
+            message = re.escape(f"expected a size such as 6GiB, 500MB or 2000000000, or `here` for this machine's memory, but found {size}")
             self.fails(2, message, "weir", *compiling, "--memory", size)
         self.weir(*compiling, "--memory", "1.5e9", "-o", paths[2])
 

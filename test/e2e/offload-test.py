@@ -115,12 +115,12 @@ class Offload(weirtest.Test):
     def test_a_cpu_shares_its_memory_with_the_host(self):
         """So nothing is gained there, unless it is a file."""
         model = [MODELS / "gpt-char.weir", *SMALL_GPT]
-        shared = "--memory here with --offload: what is offloaded lies in this machine's memory, too, unless it is a file: give "
+        shared = "--memory here with --offload: offloaded tensors take this machine's memory too, unless they are in files: "
         data = [*weirtest.data(window=self.text()), "--steps", 1]
         for what in ["optimizer", "activations", "auto"]:
             options = ["--memory", "here", "--offload", what]
-            self.fails(2, shared + "--offload-dir DIR", "weir", "train", *model, *options, *data)
-            self.fails(2, shared + "a size, and run it with --offload-dir DIR", "weir", "compile", *model, *options)
+            self.fails(2, shared + "add --offload-dir DIR", "weir", "train", *model, *options, *data)
+            self.fails(2, shared + "give a size, and run with --offload-dir DIR", "weir", "compile", *model, *options)
         done = self.weir("train", *model, "--memory", "here", "--offload", "optimizer", "--offload-dir", self.folder, *data)
         self.assertNotIn("this machine's memory", done.stderr)
 

@@ -141,7 +141,7 @@ class Overlap(weirtest.Test):
         self.fails(2, r"--link: expected bytes per second and the latency of an exchange, such as 50GB/s or 50GB/s,5us, but found 50",
                    "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50", "-o", self.folder / "a.weirx")
         inline = self.compiled("mnist-mlp", "--mesh", "dp=2", "--no-overlap", name="inline.weirx")
-        self.fails(2, r"--rates: 9 are no rates: expected operations and bytes of memory per second, such as 400TFLOP/s,3TB/s",
+        self.fails(2, r"--rates: expected operations and bytes of memory per second, such as 400TFLOP/s,3TB/s, but found 9",
                    "weir", "inspect", inline, "--time", "--rates", "9")
 
 

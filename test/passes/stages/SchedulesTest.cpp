@@ -98,9 +98,10 @@ TEST(Schedules, ActivationsAreAsThePapersSay) {
 TEST(Schedules, GroupsHaveAMicrobatchForEachRank) {
   const Schedule schedule = named("interleaved");
   EXPECT_EQ(schedule.check({4, 2, 8}), "");
-  EXPECT_EQ(schedule.check({4, 2, 6}),
-            "--schedule interleaved goes through groups of 4 microbatches, one for each of --mesh "
-            "pp=4, and a step has 6: give a --microbatches that 4 divides");
+  EXPECT_EQ(
+      schedule.check({4, 2, 6}),
+      "--schedule interleaved runs groups of 4 microbatches, one per rank of --mesh pp=4, but a "
+      "step has 6: expected --microbatches to be a multiple of 4");
 }
 
 /// Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022, has

@@ -116,11 +116,11 @@ TEST_F(Files, AreRead) {
 TEST_F(Files, ThatAreWrongSayWhereAndWhatWasExpected) {
   std::string device = "[[devices]]\nkind = \"a100-80\"\ncount = 8\n";
   EXPECT_EQ(wrong("[[devices]\n"),
-            "c.toml:1:11: this is no TOML: Error while parsing table header: expected ']', saw "
+            "c.toml:1:11: invalid TOML: Error while parsing table header: expected ']', saw "
             "'\\n'");
   EXPECT_EQ(wrong(links), "c.toml:1:1: devices is missing: expected [[devices]] at least once");
   EXPECT_EQ(wrong("[[devices]]\nkind = \"a100-8O\"\n"),
-            "c.toml:2:8: devices.kind: there is no description of \"a100-8O\"; did you mean "
+            "c.toml:2:8: devices.kind: unknown device \"a100-8O\"; did you mean "
             "'a100-80'?");
   EXPECT_EQ(wrong(device + "memory = 80\n" + links),
             "c.toml:4:10: devices.memory: expected a number with its unit, such as \"80GB\", but "
@@ -133,18 +133,19 @@ TEST_F(Files, ThatAreWrongSayWhereAndWhatWasExpected) {
   EXPECT_EQ(wrong("[[devices]]\nkind = \"cpu\"\ncuont = 2\n" + std::string(links)),
             "c.toml:3:9: devices.cuont: there is no such key; did you mean 'count'?");
   EXPECT_EQ(wrong(device), "c.toml:1:1: links is missing: expected [[links]] at least once");
-  EXPECT_EQ(wrong(device + "[[links]]\ndevices = 4\nbandwidth = \"1GB/s\"\nlatency = "
-                           "\"1us\"\n"),
-            "c.toml:5:11: links.devices: the last [[links]] join all 8 devices, and these join 4: "
-            "add what joins them, or leave `devices` out");
+  EXPECT_EQ(
+      wrong(device + "[[links]]\ndevices = 4\nbandwidth = \"1GB/s\"\nlatency = "
+                     "\"1us\"\n"),
+      "c.toml:5:11: links.devices: the last [[links]] must join all 8 devices, but these join "
+      "4: add the missing level, or remove `devices`");
   EXPECT_EQ(wrong(device + "[[links]]\nname = \"near\"\ndevices = 4\nbandwidth = "
                            "\"1GB/s\"\nlatency = \"1us\"\n[[links]]\ndevices = 6\nbandwidth = "
                            "\"1GB/s\"\nlatency = \"1us\"\n"),
             "c.toml:10:11: links.devices: expected a multiple of 4 that is more than 4, the "
             "devices that near joins, but found 6");
   EXPECT_EQ(wrong(device + "[[devices]]\nkind = \"cpu\"\ncount = 1\n" + links),
-            "c.toml:1:1: devices: one program runs on all of them, and \"cuda:sm_80\" and \"cpu\" "
-            "are different targets");
+            "c.toml:1:1: devices: all devices must have the same target, but found \"cuda:sm_80\" "
+            "and \"cpu\"");
   EXPECT_EQ(wrong("[[devices]]\ntarget = \"cpu\"\ncount = 1\n" + std::string(links)),
             "c.toml:1:1: devices.memory is missing: expected a number with its unit, such as "
             "\"80GB\"");

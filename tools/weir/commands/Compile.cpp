@@ -59,8 +59,8 @@ std::string unknownPhase(const std::string &name) {
   std::vector<std::string> names = phaseNames();
   if (name.empty() || llvm::is_contained(names, name))
     return "";
-  return "--stop-after " + name + ": no such phase" + didYouMean(name, names) + "; there are " +
-         llvm::join(names, ", ");
+  return "--stop-after " + name + ": unknown phase" + didYouMean(name, names) +
+         "; expected one of " + llvm::join(names, ", ");
 }
 
 /// The bytes that a run of a plan takes.
@@ -184,14 +184,15 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     settled.strategy.mesh = mesh;
     module = model->clone();
     if (Exit exit = compile(settled, target, artifacts.emplace_back()); exit != Exit::ok) {
-      llvm::errs() << "note: that is of --mesh " << mesh.text() << "\n";
+      llvm::errs() << "note: this occurred for --mesh " << mesh.text() << "\n";
       return exit;
     }
   }
   output = joinArtifacts(artifacts);
-  return output.empty() ? usage("the programs for all meshes are larger together than the 2 GiB "
-                                "that an artifact can be: leave a --mesh out")
-                        : Exit::ok;
+  return output.empty()
+             ? usage("the programs for all meshes together exceed 2 GiB, the maximum size "
+                     "of an artifact: remove a --mesh")
+             : Exit::ok;
 }
 
 Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target> target,
@@ -235,15 +236,15 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
     return failedWith(target->machineFailed() ? Exit::device : reporter.exit());
   if (int64_t taken = strategy.memory ? takenBy(*module, pipeline) : 0;
       strategy.memory && taken > *strategy.memory) {
-    llvm::errs() << "error: the plan takes " << taken
-                 << " bytes, more than was estimated and than --memory " << *strategy.memory
-                 << "; give less, for what it exceeds\n";
+    llvm::errs() << "error: the compiled step takes " << taken
+                 << " bytes, more than estimated and than --memory " << *strategy.memory
+                 << ": reduce --memory by the difference\n";
     return Exit::internal;
   }
   if ((*module)->hasAttr(plan::hostAttrName) && !target->stagesPorts() &&
       options.offloadFolder.empty())
-    llvm::errs() << "note: what is offloaded lies in this machine's memory too, unless it is run "
-                    "with --offload-dir DIR\n";
+    llvm::errs() << "note: offloaded tensors take this machine's memory too, unless you run with "
+                    "--offload-dir DIR\n";
   output = std::move(*artifact);
   return Exit::ok;
 }
@@ -261,10 +262,10 @@ std::string tune(Target &target, const CompileOptions &options) {
   if (!tuning)
     return problem(wrong);
   if (tuning->target != target.requirement())
-    return problem("was measured for " + tuning->target + ", and this is for " +
+    return problem("was measured for " + tuning->target + ", but the target is " +
                    target.requirement().str());
   if (!target.tune(std::move(*tuning)))
-    return problem("there is nothing to choose for " + target.requirement().str());
+    return problem("there is nothing to tune for " + target.requirement().str());
   return "";
 }
 

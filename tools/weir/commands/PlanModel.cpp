@@ -69,9 +69,9 @@ public:
       std::vector<std::string> counts;
       for (int64_t count : facts->counts)
         counts.push_back(std::to_string(count));
-      throw Failure(Exit::usage, concat("--microbatches ", *asked, " does not cut the ",
-                                        facts->rows, " rows of a step into equal parts: expected ",
-                                        joinFew(counts, ", ", 12)));
+      throw Failure(Exit::usage,
+                    concat("--microbatches ", *asked, " does not split the ", facts->rows,
+                           " rows of a step equally: expected ", joinFew(counts, ", ", 12)));
     }
     return Exit::ok;
   }
@@ -80,9 +80,8 @@ public:
     cluster = &onto;
     std::shared_ptr<Target> target = makeTarget(onto.deviceOf(0).target);
     if (!target)
-      throw Failure(Exit::usage,
-                    concat("a device of ", onto.name, " is for \"", onto.deviceOf(0).target,
-                           "\", which is no target: expected ", targetOptions()));
+      throw Failure(Exit::usage, concat("a device of ", onto.name, " has the unknown target \"",
+                                        onto.deviceOf(0).target, "\": expected ", targetOptions()));
     std::string problem = wrongPrecision(options.strategy, *target);
     if (!problem.empty())
       throw Failure(Exit::usage, problem);
@@ -238,17 +237,17 @@ int64_t leastMemory(const Planning &planning, int64_t ranks) {
 Exit sayNothingFits(const Planning &planning) {
   const SearchResult &result = planning.result;
   llvm::errs() << "error: no plan of " << planning.options.model
-               << (result.smallest ? " fits into " : " can be compiled for ")
+               << (result.smallest ? " fits on " : " can be compiled for ")
                << planning.cluster->name << "\n";
   if (result.smallest) {
     const Planned &plan = *result.smallest;
     std::string text = textOf(plan);
-    llvm::errs() << "  note: the least takes " << (plan.prediction.isLowered ? "" : "about ")
+    llvm::errs() << "  note: the smallest takes " << (plan.prediction.isLowered ? "" : "about ")
                  << bytesText(plan.prediction.memory.device()) << " of a device's "
                  << bytesText(leastMemory(planning, ranksOf(plan))) << ": "
                  << (text.empty() ? "one device" : text) << "\n"
-                 << "  help: more devices, devices with more memory, fewer rows of a step, or "
-                    "--param-dtype bf16 may help\n";
+                 << "  help: use more devices, devices with more memory, a smaller batch, or "
+                    "--param-dtype bf16\n";
   }
   size_t said = 0;
   for (const auto &[what, why] : result.reasons)
@@ -292,8 +291,8 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   Cluster cluster = planner::readCluster(plan.cluster);
   const Mesh &asked = options.strategy.mesh;
   if (asked.ranks() > cluster.devices())
-    throw Failure(Exit::usage, concat("--mesh ", asked.text(), " wants ", asked.ranks(),
-                                      " devices, and ", cluster.name, " has ", cluster.devices()));
+    throw Failure(Exit::usage, concat("--mesh ", asked.text(), " needs ", asked.ranks(),
+                                      " devices, but ", cluster.name, " has ", cluster.devices()));
   Allowed allowed = allowedBy(plan);
   const std::string &target = cluster.deviceOf(0).target;
   const bool leavesStagesOut =
@@ -315,21 +314,22 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   auto listed = int64_t(std::min(best.size(), most));
   for (int64_t number : plan.why)
     if (number > listed)
-      throw Failure(Exit::usage, concat("--why ", number, ": ", listed, " plans are listed"));
+      throw Failure(Exit::usage, concat("--why ", number, ": only ", listed, " plans are listed"));
   if (plan.take > listed)
-    throw Failure(Exit::usage, concat("--choose ", plan.take, ": ", listed, " plans are listed"));
+    throw Failure(Exit::usage,
+                  concat("--choose ", plan.take, ": only ", listed, " plans are listed"));
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
     if (!runsStages(target) && taken.strategy.stages() > 1)
       throw Failure(Exit::usage,
                     concat("-o ", plan.output, ": plan ", plan.take, ", ", textOf(taken),
-                           ", has stages, which are not compiled for ", target,
-                           " yet: leave pp out of --mesh or --axes, or --choose a plan "
-                           "without"));
+                           ", has pipeline stages, which cannot be compiled for ", target,
+                           " yet: remove pp from --mesh or --axes, or --choose a plan "
+                           "without stages"));
     if (!facts["plans"][size_t(plan.take - 1)]["fits"])
-      llvm::errs() << "warning: " << plan.output << " is a plan that does not fit into "
-                   << cluster.name << "; --choose N writes another\n";
+      llvm::errs() << "warning: " << plan.output << ": the plan does not fit on " << cluster.name
+                   << "; --choose N writes another one\n";
     writeFile(plan.output,
               planner::planFileText(
                   fileOf(planning, taken),
@@ -382,7 +382,7 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
                                                         : "";
   if (known.empty())
     throw Failure(Exit::usage, "--mesh auto for --target " + *options.target +
-                                   ": give --cluster FILE.toml, which describes the GPUs");
+                                   ": describe the GPUs in a file, and give --cluster FILE.toml");
   return planner::clusterOf(known, count, {.name = "NVLink", .bandwidth = 235e9, .latency = 3e-6});
 }
 
@@ -390,13 +390,14 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
 void requireUndecided(const CompileOptions &options) {
   const std::string asked = "--mesh " + options.chosenMesh;
   if (std::string given = decidedBeside(options); !given.empty())
-    throw Failure(Exit::usage, concat(asked, " chooses ", given,
-                                      " too: leave it out, or give weir plan what is decided"));
+    throw Failure(Exit::usage, concat(asked, " also chooses ", given,
+                                      ": remove the option, or use weir plan with it"));
   if (*options.strategy.deterministic)
-    throw Failure(Exit::usage, asked + " does not plan for --deterministic yet: give a mesh");
+    throw Failure(Exit::usage, asked + " is not supported with --deterministic yet: give a mesh");
   if (options.memoryIsHere)
-    throw Failure(Exit::usage, "--memory here is for all ranks of " + asked +
-                                   " together, and each gets a size of its own: give one");
+    throw Failure(Exit::usage,
+                  "--memory here is this machine's memory, but --memory is per rank of " + asked +
+                      ": give the size for one rank");
 }
 
 /// N of "auto:N"; 0 where it does not say.
@@ -442,13 +443,13 @@ Exit chooseMesh(CompileOptions &options) {
   const std::string asked = options.chosenMesh;
   int64_t count = countOf(asked);
   if (describes && count)
-    throw Failure(Exit::usage, "--mesh " + asked + " and --cluster " + options.cluster +
-                                   ", which says how many there are: give --mesh auto");
+    throw Failure(Exit::usage, "--mesh " + asked + " conflicts with --cluster " + options.cluster +
+                                   ", which already gives the number of devices: give --mesh auto");
   const bool onCores = options.target->starts_with("cpu") && !describes;
   if (!onCores && !describes && count == 0)
     throw Failure(Exit::usage, "--mesh auto for --target " + *options.target +
-                                   ": say of how many GPUs, as in --mesh auto:8, or describe "
-                                   "them in a --cluster FILE.toml");
+                                   ": give the number of GPUs, as in --mesh auto:8, or describe "
+                                   "them with --cluster FILE.toml");
   if (onCores && count == 0)
     count = std::max<int64_t>(1, options.threads ? options.threads : cpu::availableCores());
   Planning planning(options);
@@ -465,8 +466,8 @@ Exit chooseMesh(CompileOptions &options) {
         group.device.memory = *options.strategy.memory;
     const std::string &target = cluster.deviceOf(0).target;
     if (*options.target != "cpu" && *options.target != target)
-      throw Failure(Exit::usage, "--target " + *options.target + ", and the devices of " +
-                                     options.cluster + " are for " + target);
+      throw Failure(Exit::usage, "--target " + *options.target + ", but the devices of " +
+                                     options.cluster + " are " + target);
     PlanModelOptions chosen{.lowered = 12};
     if (!runsStages(target))
       chosen.axes = axesWithoutStages();
@@ -481,9 +482,9 @@ Exit chooseMesh(CompileOptions &options) {
   options.chosenMesh.clear();
   options.choseMesh = true;
   llvm::errs() << "note: --mesh " << asked << " is "
-               << (best->strategy.hasMesh() ? textOf(*best) : "one device")
-               << ": by estimate a step takes " << secondsText(best->prediction.seconds)
-               << ", and a device " << bytesText(best->prediction.memory.device()) << "\n";
+               << (best->strategy.hasMesh() ? textOf(*best) : "one device") << ": an estimated "
+               << secondsText(best->prediction.seconds) << " per step and "
+               << bytesText(best->prediction.memory.device()) << " per device\n";
   return Exit::ok;
 }
 

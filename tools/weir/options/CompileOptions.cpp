@@ -63,7 +63,8 @@ void readModelOptions(const ModelWords &words, CompileOptions &options) {
     if (equals == 0 || equals == std::string::npos)
       throw Failure(Exit::usage, "--set " + set + ": expected NAME=VALUE");
     if (!options.sets.emplace(set.substr(0, equals), set.substr(equals + 1)).second)
-      throw Failure(Exit::usage, "--set " + set + ": another value was given before it");
+      throw Failure(Exit::usage,
+                    "--set " + set + ": the config is set twice; remove one of the values");
   }
   options.colour = colouredErrors();
 }
@@ -92,23 +93,23 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
 void checkTargetOptions(const CompileOptions &options) {
   const Strategy &strategy = options.strategy;
   if (!options.cluster.empty() && !options.choseMesh)
-    throw Failure(Exit::usage, "--cluster is what --mesh auto chooses for: give both, or see "
-                               "weir plan");
+    throw Failure(Exit::usage, "--cluster needs --mesh auto, which chooses a mesh for it: add "
+                               "--mesh auto, or use weir plan");
   if (!options.stopAfter.empty())
     requireOneMesh(options, "--stop-after");
   if (!options.dumpIr.empty())
     requireOneMesh(options, "--dump-ir");
   checkStrategy(options);
   if (options.memoryIsHere && !options.target->starts_with("cpu"))
-    throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
+    throw Failure(Exit::usage, "--memory here is this machine's memory, not that of --target " +
                                    *options.target + ": give a size");
   bool offloads = options.choosesOffload || strategy.offload->any();
   if (options.memoryIsHere && offloads && options.offloadFolder.empty())
     throw Failure(Exit::usage,
-                  concat("--memory here with --offload: what is offloaded lies in this machine's "
-                         "memory, too, unless it is a file: give ",
-                         options.alsoRuns ? "--offload-dir DIR"
-                                          : "a size, and run it with --offload-dir DIR"));
+                  concat("--memory here with --offload: offloaded tensors take this machine's "
+                         "memory too, unless they are in files: ",
+                         options.alsoRuns ? "add --offload-dir DIR"
+                                          : "give a size, and run with --offload-dir DIR"));
 }
 
 } // namespace weir

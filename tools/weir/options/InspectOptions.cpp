@@ -80,8 +80,9 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
       ->type_name("FLOP/s,BYTES/s")
       ->check([](const std::string &text) {
         return Rates::parse(text) ? ""
-                                  : text + " are no rates: expected operations and bytes of memory "
-                                           "per second, such as 400TFLOP/s,3TB/s";
+                                  : "expected operations and bytes of memory per second, such as "
+                                    "400TFLOP/s,3TB/s, but found " +
+                                        text;
       })
       ->needs(time);
   auto *html =

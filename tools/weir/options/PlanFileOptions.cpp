@@ -42,9 +42,9 @@ planner::PlanFile readPlan(const std::string &path) {
 void requireNoConflict(const Strategy &said, const Strategy &planned, const std::string &path) {
   for (const Field &field : strategy::fields())
     if (field.isGiven(said) && field.isGiven(planned) && field.texts(said) != field.texts(planned))
-      throw Failure(Exit::usage,
-                    concat(optionOf(field, said), " and --plan ", path, ", which was made for ",
-                           join(field.texts(planned)), ": plan again, or leave the option out"));
+      throw Failure(Exit::usage, concat(optionOf(field, said), " conflicts with --plan ", path,
+                                        ", which was made for ", join(field.texts(planned)),
+                                        ": plan again, or remove the option"));
 }
 
 void takePlanFile(CompileOptions &options) {
@@ -55,14 +55,14 @@ void takePlanFile(CompileOptions &options) {
                             : *options.strategy.deterministic ? "--deterministic"
                                                               : decidedBeside(options);
   if (!given.empty())
-    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
-                                             "the two out, or change the file"));
+    throw Failure(Exit::usage, concat(given, " conflicts with --plan, which already sets it: "
+                                             "remove one of the two, or edit the file"));
   // What the command line says besides has to be what was planned for.
   if (!file.target.empty()) {
     if (options.target.isGiven() && *options.target != file.target)
-      throw Failure(Exit::usage, concat("--target ", *options.target, " and --plan ", options.plan,
-                                        ", which was made for ", file.target,
-                                        ": plan again, or leave the option out"));
+      throw Failure(Exit::usage, concat("--target ", *options.target, " conflicts with --plan ",
+                                        options.plan, ", which was made for ", file.target,
+                                        ": plan again, or remove the option"));
     options.target = file.target;
   }
   requireNoConflict(options.strategy, file.strategy, options.plan);

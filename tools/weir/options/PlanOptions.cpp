@@ -94,21 +94,22 @@ void checkPlanOptions(const CompileOptions &options, const PlanModelOptions &pla
            });
   };
   if (plan.json && plan.output == "-")
-    throw Failure(Exit::usage, "--json and -o -: both are written to standard output; give -o a "
-                               "file");
+    throw Failure(Exit::usage, "--json and -o -: both write to standard output; give -o a file");
   if (!options.chosenMesh.empty())
     throw Failure(Exit::usage, concat("--mesh ", options.chosenMesh,
-                                      ": weir plan chooses it; leave the option out"));
+                                      ": weir plan chooses the mesh; remove the option"));
   if (options.choosesMicrobatches)
-    throw Failure(Exit::usage, "--microbatches auto: weir plan chooses it; leave the option out");
+    throw Failure(Exit::usage,
+                  "--microbatches auto: weir plan chooses the microbatches; remove the option");
   if (strategy.hasMesh() && !plan.axes.empty())
-    throw Failure(Exit::usage, "--mesh and --axes: a mesh says its axes already; leave one of the "
-                               "two out");
+    throw Failure(Exit::usage,
+                  "--mesh and --axes: a mesh already names its axes; remove one of the two");
   if (strategy.schedule.isGiven() && !hasAny({stageAxis}))
-    throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: add pp to --axes");
+    throw Failure(Exit::usage,
+                  "--schedule applies to pipeline stages, but --axes has no pp: add it");
   if (*strategy.zero > 0 && !hasAny({dataAxis, expertAxis, contextAxis}))
     throw Failure(Exit::usage, concat("--zero ", *strategy.zero,
-                                      " cuts over dp, ep and cp: add one of them to --axes"));
+                                      " shards over dp, ep and cp: add one of them to --axes"));
   requireOneMesh(options, "weir plan");
   // Rules that ask for an axis are for the mesh, which is searched for.
   if (strategy.hasMesh())
@@ -119,8 +120,8 @@ void checkPlanOptions(const CompileOptions &options, const PlanModelOptions &pla
     throw Failure(Exit::usage, wrong);
   const std::string given = strategy.hasMesh() ? "--mesh" : decidedBeside(options);
   if (!given.empty() && !plan.plans.empty())
-    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
-                                             "the two out, or change the file"));
+    throw Failure(Exit::usage, concat(given, " conflicts with --plan, which already sets it: "
+                                             "remove one of the two, or edit the file"));
   for (const std::string &path : plan.plans) {
     CompileOptions one = options;
     strategy::copyGiven(one.strategy, readPlan(path).strategy);

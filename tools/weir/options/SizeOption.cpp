@@ -17,7 +17,7 @@ std::string sizeInBytes(const std::string &text, bool &saysHere) {
   if (text == "here") {
     uint64_t bytes = machineMemory();
     if (bytes <= bytesOfProcess)
-      throw CLI::ValidationError("this machine does not say how much memory it has: give a size");
+      throw CLI::ValidationError("the memory of this machine is not known: give a size");
     saysHere = true;
     return std::to_string(bytes - bytesOfProcess);
   }
@@ -34,8 +34,10 @@ std::string sizeInBytes(const std::string &text, bool &saysHere) {
     if (error == std::errc() && strcasecmp(unit.c_str(), name) == 0 && number * bytes >= 1 &&
         number * bytes < 1e18)
       return std::to_string(int64_t(number * bytes));
-  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000, "
-                                    "or here, for what this machine has");
+  throw CLI::ValidationError(
+      "expected a size such as 6GiB, 500MB or 2000000000, or `here` for this "
+      "machine's memory, but found " +
+      text);
 }
 
 } // namespace weir

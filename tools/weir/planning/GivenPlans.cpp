@@ -20,21 +20,21 @@ std::vector<Strategy> readGivenPlans(const CompileOptions &options,
     const std::string &target = cluster.deviceOf(0).target;
     if (!file.target.empty() && file.target != target)
       throw Failure(Exit::usage,
-                    concat("--plan ", path, " was made for ", file.target, ", and the devices of ",
-                           cluster.name, " are for ", target, ": plan again, or change the file"));
+                    concat("--plan ", path, " was made for ", file.target, ", but the devices of ",
+                           cluster.name, " are ", target, ": plan again, or edit the file"));
     const Strategy &planned = file.strategy;
     if (planned.precision.isGiven() && *planned.precision != *options.strategy.precision)
       throw Failure(Exit::usage,
                     concat("--plan ", path, " was made for ", nameOf(*planned.precision),
                            ": give --precision ", nameOf(*planned.precision)));
     if (int64_t ranks = planned.mesh.ranks(); ranks > cluster.devices())
-      throw Failure(Exit::usage, concat("--plan ", path, " wants ", ranks, " devices, and ",
+      throw Failure(Exit::usage, concat("--plan ", path, " needs ", ranks, " devices, but ",
                                         cluster.name, " has ", cluster.devices()));
     requireNoConflict(options.strategy, planned, path);
     if (*planned.deterministic)
       throw Failure(Exit::usage, concat("--plan ", path,
-                                        " is deterministic, which weir plan does "
-                                        "not predict: leave the plan out"));
+                                        " is deterministic, which weir plan cannot "
+                                        "predict yet: remove it"));
     strategies.push_back(planned);
   }
   return strategies;

@@ -94,11 +94,11 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
     return plan["plan"].get<std::string>().find("pp=") != std::string::npos;
   });
   if (hasStages && facts["target"].get<std::string>().starts_with("cuda"))
-    out << "Stages, pp, are planned for GPUs and not compiled for them yet: --axes dp,ep,cp,tp "
-           "leaves them out\n";
+    out << "Pipeline stages (pp) can be planned for GPUs, but not compiled yet: --axes dp,ep,cp,tp "
+           "excludes them\n";
   if (facts["leaves_stages_out"])
-    out << "Stages, pp, are left out: they are not compiled for GPUs yet; --axes pp,dp,ep,cp,tp "
-           "estimates them\n";
+    out << "Pipeline stages (pp) are excluded, as they cannot be compiled for GPUs yet: --axes "
+           "pp,dp,ep,cp,tp includes them\n";
   for (const auto &[what, why] : facts["unused"].items())
     if (!what.starts_with("--"))
       out << what << " is not used: " << why.get<std::string>() << "\n";
@@ -110,10 +110,10 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
   struct Part {
     const char *key, *more;
   };
-  constexpr Part parts[] = {{"computing", "is computed"},
-                            {"recomputing", "is computed again"},
-                            {"exposed", "is exchanged while nothing is computed"},
-                            {"bubble", "stages wait for each other"}};
+  constexpr Part parts[] = {{"computing", "computation"},
+                            {"recomputing", "recomputation"},
+                            {"exposed", "exposed communication"},
+                            {"bubble", "pipeline bubble"}};
   double from = a["seconds"], to = b["seconds"];
   out << "Plan " << second << " takes " << secondsText(std::abs(to - from))
       << (to < from ? " less" : " more") << " than plan " << first << ":\n";
@@ -128,7 +128,7 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
       out << "  " << (difference < 0 ? "-" : "+") << secondsText(std::abs(difference)) << ": "
           << what << "\n";
   double exchanged = b["communicating"].get<double>() - a["communicating"].get<double>();
-  out << "  In all, " << secondsText(b["communicating"]) << " are exchanged for "
+  out << "  Communication takes " << secondsText(b["communicating"]) << " instead of "
       << secondsText(a["communicating"]) << (exchanged < 0 ? ", less" : "") << ".\n";
   out << "  Plan " << first << ": " << a["plan"].get<std::string>() << "\n  Plan " << second << ": "
       << b["plan"].get<std::string>() << "\n  Memory: " << sizeText(a["memory"]["device"])
