@@ -83,7 +83,7 @@ class InspectStages(weirtest.Test):
         self.assertIsNone(self.facts(self.compiled("dp=2"), "--memory")["stages"])
 
     def test_time(self):
-        self.fails(2, "`weir inspect --sharding` says what part of a step each waits, by what they compute", "weir", "inspect", self.stages(), "--time")
+        self.fails(2, "`weir inspect --sharding` estimates the idle share of each stage", "weir", "inspect", self.stages(), "--time")
 
     def test_a_mesh_of_one_rank(self):
         artifact = self.compiled("dp=1")

@@ -133,7 +133,7 @@ class Overlap(weirtest.Test):
 
     def test_stages_are_not_predicted(self):
         artifact = self.compiled("mnist-mlp", "--mesh", "pp=2", name="stages.weirx")
-        self.fails(2, "--time predicts one rank beside others like it, and stages of a pipeline wait for each other", "weir", "inspect", artifact, "--time")
+        self.fails(2, "--time predicts ranks that run the same program, but pipeline stages differ and wait for each other", "weir", "inspect", artifact, "--time")
 
     def test_what_is_no_link(self):
         self.fails(2, "--link describes the interconnect of a --mesh, but no --mesh is given", "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50GB/s",

@@ -183,7 +183,7 @@ class Page(weirtest.Test):
         beside.write_text(text)
         self.assertEqual(self.page(artifact)[1]["files"][0]["text"], text)
         page = self.folder / "page.html"
-        self.fails(2, r"--model \S+/gpt-char.weir: the artifact is of \S+net.weir, and of no file of that name",
+        self.fails(2, r"--model \S+/gpt-char.weir: expected one of the files that the artifact was compiled from: \S+net.weir",
                    "weir", "inspect", artifact, "--html", page, "--model", MODELS / "gpt-char.weir")  # fmt: skip
         copy = self.folder / "copy" / "net.weir"
         copy.parent.mkdir()

@@ -153,7 +153,7 @@ train {
         done = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "batch=2000000", "--set",
                          "hidden=1000", status=6)
         self.assertRegex(done.stderr, r"@\w+ needs at least \d+ GB, but this machine has \d+ GB")
-        self.assertIn("--set shrinks a model", done.stderr)
+        self.assertIn("make the model smaller with --set", done.stderr)
 
     def test_usage(self):
         model = MODELS / "mnist-mlp.weir"

@@ -202,10 +202,11 @@ Command addVerify(CLI::App &app, State &state) {
   return [&] {
     readModelOptions(state.words, state.compile);
     if (state.compile.choosesMicrobatches)
-      throw Failure(Exit::usage, "--microbatches auto: weir verify takes a number");
+      throw Failure(Exit::usage, "--microbatches auto: expected a number for weir verify");
     if (state.compile.choosesOffload)
-      throw Failure(Exit::usage,
-                    "--offload auto: weir verify takes activations, optimizer or parameters");
+      throw Failure(
+          Exit::usage,
+          "--offload auto: expected activations, optimizer or parameters for weir verify");
     requireOneMesh(state.compile, "weir verify");
     if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
       return exit;
@@ -353,7 +354,7 @@ void requirePlace(const std::string &path) {
   if (path != "-" &&
       (std::filesystem::is_directory(path, none) || none == std::errc::filename_too_long ||
        access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0))
-    throw Failure(Exit::storage, "-o " + path + ": no file can be written there");
+    throw Failure(Exit::storage, "-o " + path + ": cannot write a file there");
 }
 
 Command addPlan(CLI::App &app, State &state) {

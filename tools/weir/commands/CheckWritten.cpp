@@ -20,7 +20,7 @@ void checkWritten(std::span<const std::byte> file) {
       artifact::deviceOf(*artifact::GetProgram(file.data() + sizeof(artifact::Header))).arena();
   if (arena > artifact::maxArena)
     throw Failure(Exit::device, "the model needs " + std::to_string(arena >> 30) +
-                                    " GiB of memory; an artifact may ask for " +
+                                    " GiB of memory, but an artifact can use at most " +
                                     std::to_string(artifact::maxArena >> 30) +
                                     " GiB: make the model or its batch smaller (--set)");
   try {

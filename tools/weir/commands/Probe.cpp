@@ -196,18 +196,16 @@ std::vector<MeasuredGather> measureGathers(int64_t ranks) {
 std::string probeMachine(const ProbeOptions &asked) {
   ProbeOptions options = asked;
   if (!llvm::StringRef(options.target).starts_with("cpu"))
-    throw Failure(Exit::usage, "weir probe measures processors, and --target is " + options.target +
-                                   ": GPUs are described by kind = \"a100-80\", \"h100\" or "
-                                   "\"h200\" in a cluster's file (docs/guides/planning.md)");
+    throw Failure(Exit::usage, "weir probe measures CPUs, but --target is " + options.target +
+                                   ": describe GPUs with kind = \"a100-80\", \"h100\" or "
+                                   "\"h200\" in the cluster file (docs/guides/planning.md)");
   const int64_t cores = cpu::availableCores();
   options.devices = options.devices ? options.devices : cores;
   if (options.devices > cores)
-    throw Failure(Exit::usage,
-                  concat("--devices ", options.devices, ": this process has ", cores,
-                         cores == 1 ? " core" : " cores", ", and each device wants one"));
+    throw Failure(Exit::usage, concat("--devices ", options.devices, ": expected at most ", cores,
+                                      ", one per core of this process"));
   if (!makeTarget(options.target))
-    throw Failure(Exit::usage,
-                  "--target " + options.target + " is none: expected " + targetOptions());
+    throw Failure(Exit::usage, "--target " + options.target + ": expected " + targetOptions());
   FatalErrors ends;
   planner::Device device =
       planner::clusterOf("cpu", 1, {}).deviceOf(0); // what is not measured is as usual

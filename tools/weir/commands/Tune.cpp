@@ -142,7 +142,8 @@ int64_t Tuner::measure(KernelOp kernel, const Settings &settings) {
   deviceName = program.facts().name;
   if (!program.facts().computes)
     throw Failure(Exit::usage,
-                  "the device " + deviceName + " computes nothing that could be timed");
+                  "--device " + deviceName +
+                      " runs no kernels, so there is nothing to time: choose another device");
   const artifact::Entry &entry = *program.entry("measured");
   for (const artifact::Port *port : *entry.inputs()) {
     uint64_t size = 0;
@@ -200,8 +201,8 @@ std::string tuneArtifact(const std::vector<std::byte> &artifact, const std::stri
   std::unique_ptr<Target> target = makeTarget(tuning.target);
   if (!target || !target->forMeasuring({}))
     throw Failure(Exit::usage, "the artifact is for " + tuning.target +
-                                   ", whose schedules leave nothing to choose; compile it with "
-                                   "--target cuda or cuda:sm_90");
+                                   ", which has nothing to tune; compile it with --target cuda or "
+                                   "cuda:sm_90");
   Tuner tuner(*target, device);
   SmallVector<KernelOp> kernels;
   for (auto kernel : plan->getOps<plan::KernelOp>())

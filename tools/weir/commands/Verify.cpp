@@ -133,7 +133,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   }
   if (std::string problem = tooLarge(*elaborated.module); !problem.empty()) {
     llvm::errs() << "error: " << options.model << ": " << problem
-                 << "\n  help: --set shrinks a model: its batch, its width, its layers\n";
+                 << "\n  help: make the model smaller with --set: its batch, width or layers\n";
     return Exit::device;
   }
   if (!progress) {
@@ -165,8 +165,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
     progress->say(
         "error: " + options.model + ": " + report->unverifiable +
         (work.how.data.empty()
-             ? "\n  help: --seed draws other random inputs, --data INPUT=PATH reads rows of data"
-             : "\n  help: --seed takes other rows of the data"));
+             ? "\n  help: try other random inputs (--seed), or real data (--data INPUT=PATH)"
+             : "\n  help: try other rows of the data (--seed)"));
     return Exit::numeric;
   }
   if (report->fault) {
@@ -197,11 +197,11 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                             : isLow(*strategy.gradReduceType) ? "--grad-reduce-dtype"
                                                               : nullptr;
       rounded && (*strategy.deterministic || strategy.hasMesh())) {
-    llvm::errs() << "error: " << rounded
-                 << " has ranks round their parts of a sum, and weir verify compares them with one "
-                    "device, which rounds the sum: leave "
-                 << rounded << " out, or "
-                 << (*strategy.deterministic ? "--deterministic" : "--mesh") << "\n";
+    llvm::errs()
+        << "error: " << rounded
+        << " rounds the partial sums of each rank, but weir verify compares with one device, "
+           "which rounds only the sum: remove "
+        << rounded << " or " << (*strategy.deterministic ? "--deterministic" : "--mesh") << "\n";
     return Exit::usage;
   }
   if (std::string problem = wrongPrecision(strategy, *target); !problem.empty()) {

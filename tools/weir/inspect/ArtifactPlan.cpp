@@ -96,10 +96,10 @@ std::string planText(const std::vector<std::byte> &artifact) {
 
 void refuseCheckEveryOp(const std::string &mesh) {
   throw Failure(Exit::usage,
-                concat("--check-every-op looks at one device, and this program is of several "
+                concat("--check-every-op checks a program of one device, but this one has several "
                        "ranks, ",
                        mesh,
-                       ": compile it without --mesh and --deterministic, or see weir verify "
+                       ": compile it without --mesh and --deterministic, or use weir verify "
                        "--mesh"));
 }
 

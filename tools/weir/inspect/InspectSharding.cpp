@@ -299,18 +299,18 @@ void inspectSharding(const std::string &path, const std::string &described, bool
     cluster = planner::readCluster(described);
     if (program.hosts())
       throw Failure(Exit::usage, concat("--cluster: ranks of ", path,
-                                        " share devices (--deterministic), and what these exchange "
-                                        "is not priced"));
+                                        " share devices (--deterministic), and the time of their "
+                                        "communication cannot be predicted: remove --cluster"));
     const std::string target = artifact::deviceOf(program).target()->str(),
                       there = cluster->deviceOf(0).target;
     if (std::ranges::none_of(deviceKinds(), [&](const DeviceKind &kind) {
           return kind.name == there.substr(0, there.find(':')) && kind.serves(target);
         }))
       throw Failure(Exit::usage, concat("--cluster ", described, " has devices for ", there,
-                                        ", and ", path, " is for ", target));
+                                        ", but ", path, " is for ", target));
     if (int64_t ranks = artifact::meshOf(program).ranks(); ranks > cluster->devices())
       throw Failure(Exit::usage, concat("--cluster ", described, " has ", cluster->devices(),
-                                        " devices, and ", path, " is for ", ranks, " ranks"));
+                                        " devices, but ", path, " needs ", ranks, " ranks"));
   }
   ordered_json facts = describeSharding(program, cluster ? &*cluster : nullptr);
   printFacts(facts, json, printSharding);

@@ -171,9 +171,9 @@ ordered_json describeTime(const artifact::Program &program, const TimeOptions &o
   const Mesh mesh = artifact::meshOf(program);
   if (stagesOf(mesh) > 1)
     throw Failure(Exit::usage,
-                  "--time predicts one rank beside others like it, and stages of a pipeline wait "
-                  "for each other: `weir inspect --sharding` says what part of a step each waits, "
-                  "by what they compute");
+                  "--time predicts ranks that run the same program, but pipeline stages differ "
+                  "and wait for each other: `weir inspect --sharding` estimates the idle share of "
+                  "each stage");
   std::string target = artifact::deviceOf(program).target()->str();
   Rates rates = options.rates.empty() ? ratesOf(target) : *Rates::parse(options.rates);
   Link link = options.link.empty() ? Link() : *Link::parse(options.link);

@@ -74,8 +74,10 @@ std::vector<PageSource> readSources(const artifact::Program &program, const std:
     if (std::ranges::none_of(*program.files(), [&](const flatbuffers::String *name) {
           return fileName(name->str()) == fileName(model);
         }))
-      throw Failure(Exit::usage, concat("--model ", model, ": the artifact is of ", join(names),
-                                        ", and of no file of that name"));
+      throw Failure(
+          Exit::usage,
+          concat("--model ", model,
+                 ": expected one of the files that the artifact was compiled from: ", join(names)));
   return sources;
 }
 

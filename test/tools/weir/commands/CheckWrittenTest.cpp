@@ -67,8 +67,8 @@ TEST(CheckWritten, AModelThatIsTooLargeIsNoFaultOfOurs) {
     EXPECT_EQ(failure.exit, Exit::device);
     EXPECT_EQ(
         std::string(failure.what()),
-        "the model needs 3072 GiB of memory; an artifact may ask for 1024 GiB: make the model "
-        "or its batch smaller (--set)");
+        "the model needs 3072 GiB of memory, but an artifact can use at most 1024 GiB: make the "
+        "model or its batch smaller (--set)");
   }
 }
 
