@@ -19,8 +19,8 @@ namespace weir {
 const artifact::Entry &requireEntry(const Program &program, const std::string &name,
                                     const std::string &purpose);
 
-/// "the rows of a batch are tied (models/clip.weir:9:12: rows meet other rows)", of an entry that
-/// runs for whole batches alone.
+/// "the rows of a batch are tied (models/clip.weir:9:12: rows are combined with other rows)", of an
+/// entry that runs for whole batches alone.
 std::string tiedRows(const Program &program, const std::string &entry);
 
 /// The inputs of an entry, for Dataset.

@@ -108,7 +108,7 @@ class Evaluation(Test):
         self.assertRegex(
             done.stderr,
             r"--eval-data: 31 of 63 rows are left out of every evaluation: the rows of a batch are tied "
-            r"\(.*contrastive\.weir:8:\d+: rows meet other rows\), so only whole batches of 32")
+            r"\(.*contrastive\.weir:8:\d+: rows are combined with other rows\), so only whole batches of 32")
         self.assertEqual(figures[63]["heldout_rows_left_out"], 31)
         self.assertNotIn("heldout_rows_left_out", figures[32])
         for rows in figures:

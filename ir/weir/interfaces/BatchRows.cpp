@@ -188,10 +188,10 @@ BatchRows::Clause BatchRows::visit(Operation *op) {
   if (op->getNumRegions() == 0 && !rows && !sum)
     return std::nullopt;
   if (rows && sum)
-    return "a sum over the rows meets single rows again";
+    return "a sum over the rows is combined with single rows";
   auto shardable = dyn_cast<Shardable>(op);
   if (!shardable)
-    return "it is not known what `" + op->getName().stripDialect().str() + "` does with the rows";
+    return "the effect of `" + op->getName().stripDialect().str() + "` on the rows is not known";
   return sum ? visitSums(op) : visitRows(op, shardable.shardRule());
 }
 
@@ -203,26 +203,26 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
     RowPlace place = placeOf(operand);
     auto found = find(rule, dimensions[place.dimension], place.inner);
     if (!found)
-      return isa<SplitDimOp>(op) ? "the rows are cut into groups" : takesAll(op);
+      return isa<SplitDimOp>(op) ? "the rows are split into groups" : takesAll(op);
     const Factor &factor = rule.factors[found->factor];
     if (factor.counted || factor.kind == Factor::Kind::whole ||
         factor.kind == Factor::Kind::combined)
       return takesAll(op);
     if (at && *at != *found)
-      return "rows meet other rows";
+      return "rows are combined with other rows";
     at = found;
   }
   Factor::Kind kind = rule.factors[at->factor].kind;
   if (kind == Factor::Kind::max)
-    return "the largest over the rows is taken";
+    return "a maximum over the rows is taken";
   if (kind == Factor::Kind::min)
-    return "the smallest over the rows is taken";
+    return "a minimum over the rows is taken";
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     if (auto place = locate(rule, dimensions, *at))
       if (kindOf(operand) != Kind::rows && !isUniform(operand, *place))
         return isUniform(operand, *place, Same::distribution)
                    ? "random numbers are drawn for each row"
-                   : "rows meet values that differ with the place in the batch";
+                   : "rows are combined with values that depend on the position in the batch";
   for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), rule.results)) {
     auto place = locate(rule, dimensions, *at);
     if (place)
@@ -237,7 +237,7 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
 
 BatchRows::Clause BatchRows::visitSums(Operation *op) {
   if (!isLinear(cast<Shardable>(op), [&](Value value) { return kindOf(value) == Kind::sum; }))
-    return "something else than a sum or a multiple is made of a sum over the rows";
+    return "a sum over the rows is used other than in sums and multiples";
   sums.insert(op->result_begin(), op->result_end());
   return std::nullopt;
 }
@@ -257,7 +257,7 @@ BatchRows::Clause BatchRows::visitReturn(Operation *op) {
     Kind kind = kindOf(value);
     if (isFigure(i)) {
       if (kind == Kind::rows)
-        return "a figure is not a sum over the rows";
+        return "a metric is not a sum over the rows";
       continue;
     }
     if (!beginsWithRows(value))
@@ -290,7 +290,7 @@ void BatchRows::trace(Operation *op) {
     auto at = find(rule, dimensions[from.dimension], from.inner);
     if (!at)
       continue;
-    // Where rows meet other rows the first dimension that has them counts.
+    // Where rows are combined with other rows the first dimension that has them counts.
     for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
       if (auto place = locate(rule, dimensions, *at))
         if (auto [known, isNew] = places.try_emplace(result, *place);

@@ -44,7 +44,7 @@ struct RowPlace {
 struct TiedRows {
   mlir::Operation *op;     ///< of the entry; its return where it is a result that ties them
   mlir::Location location; ///< in the model; describe() (Locations.h) is its line
-  std::string why;         ///< "the largest over the rows is taken": a clause in the user's words
+  std::string why;         ///< "a maximum over the rows is taken": a clause in the user's words
 };
 
 class BatchRows {

@@ -220,7 +220,7 @@ TEST_F(BatchRows, PredictionsOfOneRowAreTheBatchsRows) {
   load("model m(x: [b, 4], start: [b, 2]) -> ([b, 3], [b, 2]) {\n"
        "  return linear(concat([x, start], -1), 3), start\n}",
        "  a, _ = m(x, zeros_like(x[:, :2]))\n  loss cross_entropy(a @ transpose(a), labels)");
-  EXPECT_EQ(tied("eval"), "test.weir:11:22: rows meet other rows");
+  EXPECT_EQ(tied("eval"), "test.weir:11:22: rows are combined with other rows");
   EXPECT_FALSE(entry("eval_one"));
   mlir::func::FuncOp predict = entry("predict");
   ASSERT_TRUE(predict);
@@ -246,22 +246,22 @@ TEST_F(BatchRows, TiedRowsAreNamed) {
     const char *loss, *why;
   };
   for (const Case &one : {
-           Case{"cross_entropy(y @ transpose(y), labels)", "22: rows meet other rows"},
-           Case{"ratio(sum(y * max_over(y, [0])), 1)", "22: the largest over the rows is taken"},
-           Case{"ratio(sum(y * min_over(y, [0])), 1)", "22: the smallest over the rows is taken"},
+           Case{"cross_entropy(y @ transpose(y), labels)", "22: rows are combined with other rows"},
+           Case{"ratio(sum(y * max_over(y, [0])), 1)", "22: a maximum over the rows is taken"},
+           Case{"ratio(sum(y * min_over(y, [0])), 1)", "22: a minimum over the rows is taken"},
            Case{"ratio(sum(y * mean(y, [0])), 1)",
-                "18: a sum over the rows meets single rows again"},
+                "18: a sum over the rows is combined with single rows"},
            Case{"ratio(sum(sum(y, [0]) ^ 2.0), 1)",
-                "18: something else than a sum or a multiple is made of a sum over the rows"},
+                "18: a sum over the rows is used other than in sums and multiples"},
            Case{"ratio(sum(y[1:]), 1)", "20: some of the rows are picked out"},
            Case{"ratio(sum(y[labels]), 1)", "18: rows are picked by an index"},
            Case{"ratio(sum(concat([y, concat([y, y], 0)], 0)), 1)",
                 "18: rows are joined with others"},
-           Case{"ratio(sum(split_dim(y, 0, [2, 3])), 1)", "18: the rows are cut into groups"},
+           Case{"ratio(sum(split_dim(y, 0, [2, 3])), 1)", "18: the rows are split into groups"},
            Case{"ratio(sum(y * f32(position(y, 0))), 1)",
-                "18: rows meet values that differ with the place in the batch"},
+                "18: rows are combined with values that depend on the position in the batch"},
            Case{"ratio(sum(y), max(sum(f32(labels)), 1))",
-                "22: something else than a sum or a multiple is made of a sum over the rows"},
+                "22: a sum over the rows is used other than in sums and multiples"},
            Case{"ratio(sum(y * random_normal(y)), 1)", "18: random numbers are drawn for each row"},
            Case{"ratio(sum(y + random_uniform(y)), 1)",
                 "18: random numbers are drawn for each row"},
@@ -300,10 +300,10 @@ TEST_F(BatchRows, AModelThatTiesThemPredictsBatches) {
     const char *result, *why;
   };
   for (const Case &one : {
-           Case{"x * w / sum(x, [0])", "a sum over the rows meets single rows again"},
-           Case{"transpose(softmax(transpose(x)))", "the largest over the rows is taken"},
-           Case{"x * w + max_over(x, [0])", "the largest over the rows is taken"},
-           Case{"x @ transpose(x) @ x", "rows meet other rows"},
+           Case{"x * w / sum(x, [0])", "a sum over the rows is combined with single rows"},
+           Case{"transpose(softmax(transpose(x)))", "a maximum over the rows is taken"},
+           Case{"x * w + max_over(x, [0])", "a maximum over the rows is taken"},
+           Case{"x @ transpose(x) @ x", "rows are combined with other rows"},
            Case{"x + random_normal(x)", "random numbers are drawn for each row"},
            Case{"random_normal(x)", "random numbers are drawn for each row"},
        }) {

@@ -7,7 +7,7 @@ func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
   ^bb0(%round: tensor<i32>, %part: tensor<4x2xf32>):
     %sums = weir.reduce sum %part {axes = array<i64: 0>} : tensor<4x2xf32> -> tensor<2xf32>
     %all = weir.broadcast %sums {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<4x2xf32>
-    // expected-error@+1 {{a step cannot be split into 4 microbatches: a sum over the rows meets single rows again}}
+    // expected-error@+1 {{a step cannot be split into 4 microbatches: a sum over the rows is combined with single rows}}
     %d = weir.sub %part, %all : tensor<4x2xf32>
     %sum = weir.reduce sum %d {axes = array<i64: 0, 1>} : tensor<4x2xf32> -> tensor<f32>
     weir.yield %sum : tensor<f32>
