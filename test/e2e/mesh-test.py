@@ -361,7 +361,7 @@ train {
                 self.fails(3, words, "weir", "compile", model, *sizes, "--mesh", mesh, "-o", self.folder / "a.weirx")
 
     def test_heads_that_tp_cuts_besides(self):
-        self.fails(3, "of which there are 4 here: expected one for each rank at least, 8 for those that tp cuts besides, or --context-parallel gather",
+        self.fails(3, "but there are 4 here: expected at least 8, one per rank of tp and cp, or --context-parallel gather",
                    "weir", "compile", MODELS / "gpt-char.weir", "--mesh", "cp=2,tp=4", "--context-parallel", "all-to-all",
                    "-o", self.folder / "a.weirx")  # fmt: skip
 
