@@ -72,12 +72,12 @@ std::vector<int64_t> CheckpointStore::steps() const {
 /// What the first process sees; with `allSeeThem` it is an error where another does not.
 std::vector<int64_t> CheckpointStore::stepsOfFirst(bool allSeeThem) const {
   std::vector<int64_t> own;
-  ranks.allOrNone("looking for checkpoints", [&] { own = steps(); });
+  ranks.allOrNone("the search for checkpoints", [&] { own = steps(); });
   std::string text(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(int64_t));
-  text = ranks.ofFirst("looking for checkpoints", text);
+  text = ranks.ofFirst("the search for checkpoints", text);
   std::vector<int64_t> there(text.size() / sizeof(int64_t));
   std::ranges::copy(text, reinterpret_cast<char *>(there.data()));
-  ranks.allOrNone("looking for checkpoints", [&] {
+  ranks.allOrNone("the search for checkpoints", [&] {
     for (int64_t step : there)
       if (allSeeThem && !std::ranges::count(own, step))
         throw Failure(Exit::usage,
@@ -92,7 +92,7 @@ void CheckpointStore::lock() {
 }
 
 void CheckpointStore::prepare(size_t bytes) {
-  const char *what = "looking at the checkpoint directory";
+  const char *what = "the check of the checkpoint directory";
   std::string probe;
   ranks.allOrNone(what, [&] {
     if (!ranks.isFirst())
@@ -181,7 +181,7 @@ std::string CheckpointStore::save(const Manifest &manifest, const std::vector<St
 std::unique_ptr<Saving> CheckpointStore::begin(const Manifest &manifest,
                                                const std::vector<StoredTensor> &model,
                                                const std::vector<StoredTensor> &state) {
-  const char *what = "the beginning of a checkpoint";
+  const char *what = "the start of a checkpoint";
   std::string target = pathOf(manifest.step), building;
   bool isThere = !ranks.ofFirst(what, isTaken(target) ? "taken" : "").empty();
   if (isThere && isWhole(manifest.step))
@@ -255,7 +255,7 @@ static Checkpoint openAlone(const std::string &path, const Ranks &ranks,
 }
 
 Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
-  const char *what = "loading a checkpoint";
+  const char *what = "the load of a checkpoint";
   auto asNotWhole = [&](auto &&body) {
     try {
       body();

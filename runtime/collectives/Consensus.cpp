@@ -129,18 +129,17 @@ void requireSameGiven(Group &group, const std::string &what, const std::vector<G
   }
   if (!lines.empty())
     throw Failure(Exit::usage,
-                  concat("the ranks of this run were not given the same:\n  ",
+                  concat("the ranks of this run differ in their options or files:\n  ",
                          joinFew(lines, "\n  "),
-                         "\nStart every rank with the same options, and with files of the same "
-                         "content"));
+                         "\nStart every rank with the same options and with identical files"));
 }
 
 void requireSame(Group &group, const std::string &where, const std::string &what, uint64_t own) {
   std::vector<int64_t> all = fromAll(group, where, int64_t(own));
   for (size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank] != all[0])
-      throw Failure(Exit::usage, concat("rank ", rank, " has another ", what,
-                                        " than rank 0: all ranks are given the same"));
+      throw Failure(Exit::usage, concat("rank ", rank, "'s ", what,
+                                        " differs from rank 0's: give all ranks the same"));
 }
 
 void allOrNone(Group *group, const std::string &what, const std::function<void()> &body) {
@@ -181,7 +180,7 @@ void allOrNone(Group *group, const std::string &what, const std::function<void()
   exchange([&] { fromRank(*group, what, rank, bytes); });
   if (rank == group->rank())
     std::rethrow_exception(own);
-  message = concat("rank ", rank, " says: ",
+  message = concat("rank ", rank, " reports: ",
                    std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
   auto exit = static_cast<Exit>(all[size_t(rank)] % unreadable);
   if (all[size_t(rank)] >= unreadable)

@@ -52,8 +52,8 @@ struct Given {
 /// values. `what` is what who is there first waits in.
 void requireSameGiven(Group &group, const std::string &what, const std::vector<Given> &own);
 
-/// Throws Failure(Exit::usage), the same for all, where one has another than rank 0: "rank 1 has
-/// another ARTIFACT than rank 0". `where` is what who is there first waits in.
+/// Throws Failure(Exit::usage), the same for all, where one has another than rank 0: "rank 1's
+/// ARTIFACT differs from rank 0's". `where` is what who is there first waits in.
 void requireSame(Group &group, const std::string &where, const std::string &what, uint64_t own);
 
 /// Calls `body` on each, which exchanges nothing, and waits for all: at once where the group is

@@ -35,14 +35,14 @@ std::string numeric(const sockaddr_storage &storage, socklen_t length) {
 void requireReachable(const Meeting &meeting, const Endpoint &endpoint) {
   if (!endpoint.isThisMachine() || meeting.beside == 0 || meeting.beside >= meeting.size)
     return;
-  throw Failure(Exit::usage,
-                concat("rank 0 is at ", meeting.host, ", which is ", endpoint.text(),
-                       " here: no other machine reaches it, and the launcher has started ",
-                       meeting.beside, " of the ", meeting.size,
-                       " processes on this one. Set MASTER_ADDR to an address of rank 0's "
-                       "machine that others reach (Debian's /etc/hosts names 127.0.1.1 for the "
-                       "machine's own name); where all are on one machine, give --rendezvous "
-                       "127.0.0.1:29500"));
+  throw Failure(
+      Exit::usage,
+      concat("the address of rank 0, ", meeting.host, ", resolves to ", endpoint.text(),
+             " on this machine, which no other machine can reach, but the launcher started only ",
+             meeting.beside, " of the ", meeting.size,
+             " processes on this machine. Set MASTER_ADDR to an address of rank 0's machine that "
+             "the other machines can reach (Debian's /etc/hosts maps the machine's own name to "
+             "127.0.1.1); if all processes run on one machine, give --rendezvous 127.0.0.1:29500"));
 }
 
 } // namespace
@@ -52,8 +52,9 @@ std::vector<Endpoint> Endpoint::of(const Meeting &meeting) {
   hints.ai_socktype = SOCK_STREAM;
   int error = getaddrinfo(meeting.host.c_str(), nullptr, &hints, &found);
   if (error)
-    throw Failure(Exit::usage, concat("the address of rank 0, ", meeting.host,
-                                      ", is not known here: ", gai_strerror(error)));
+    throw Failure(Exit::usage,
+                  concat("the address of rank 0, ", meeting.host,
+                         ", cannot be resolved on this machine: ", gai_strerror(error)));
   std::vector<Endpoint> all;
   for (int family : {AF_INET, AF_INET6})
     for (const addrinfo *one = found; one; one = one->ai_next)
@@ -67,24 +68,23 @@ std::vector<Endpoint> Endpoint::of(const Meeting &meeting) {
   freeaddrinfo(found);
   if (all.empty())
     throw Failure(Exit::usage,
-                  concat("the address of rank 0, ", meeting.host, ", is none of the internet's"));
+                  concat("the address of rank 0, ", meeting.host, ", has no IPv4 or IPv6 address"));
   bool isHere = all[0].isThisMachine();
   std::erase_if(all, [&](const Endpoint &one) { return one.isThisMachine() != isHere; });
   requireReachable(meeting, all[0]);
   if (all[0].isUnix && !isOwnUser(geteuid()))
-    throw Failure(
-        Exit::usage,
-        concat("ranks of one machine know each other by their user, and this process runs "
-               "in a user namespace as user ",
-               geteuid(),
-               ", which all users from outside look like: run it as another user, or give "
-               "--trust-network, and a secret in WEIR_JOB_SECRET_FILE"));
+    throw Failure(Exit::usage,
+                  concat("ranks on one machine identify each other by their user, but this process "
+                         "runs in a user namespace as user ",
+                         geteuid(),
+                         ", to which all users outside the namespace are mapped: run it as another "
+                         "user, or give --trust-network and a secret in WEIR_JOB_SECRET_FILE"));
   if (!isHere && meeting.secret.empty() && !meeting.trustsNetwork)
     throw Failure(Exit::usage,
-                  concat("rank 0 is at ", meeting.host,
-                         ", which others on the network reach too: name a file with a secret that "
-                         "all ranks know in WEIR_JOB_SECRET_FILE, or give --trust-network where "
-                         "everybody on it may join the run"));
+                  concat("the address of rank 0, ", meeting.host,
+                         ", is reachable from the network: set WEIR_JOB_SECRET_FILE to a file with "
+                         "a secret that all ranks share, or give --trust-network if anybody on the "
+                         "network may join the run"));
   return all;
 }
 
@@ -149,7 +149,7 @@ int Endpoint::connect(uint16_t port) const {
   int file = open();
   Raw address = at(port);
   if (file < 0)
-    throw Failure(Exit::device, concat("there is no socket to be had: ", std::strerror(errno)));
+    throw Failure(Exit::device, concat("cannot create a socket: ", std::strerror(errno)));
   if (::connect(file, raw(address.storage), address.length) != 0 && errno != EINPROGRESS)
     return failed(file);
   return file;
@@ -170,7 +170,7 @@ std::string Endpoint::otherAddress(int socket) const {
   Raw other;
   other.length = sizeof other.storage;
   if (getpeername(socket, raw(other.storage), &other.length) != 0)
-    return "an address that has gone";
+    return "an unknown address";
   return numeric(other.storage, other.length);
 }
 

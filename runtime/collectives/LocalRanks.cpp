@@ -35,8 +35,11 @@ std::optional<Link> slowLink() {
     return std::nullopt;
   std::optional<Link> link = Link::parse(text);
   if (!link)
-    throw Failure(Exit::usage, concat("WEIR_SLOW_LINK: ", text,
-                                      " is no link: expected such as 50MB/s or 50MB/s,1ms"));
+    throw Failure(
+        Exit::usage,
+        concat(
+            "WEIR_SLOW_LINK: ", text,
+            ": expected a bandwidth, or a bandwidth and a latency, such as 50MB/s or 50MB/s,1ms"));
   return link;
 }
 
@@ -130,7 +133,7 @@ struct LocalRanks::Impl {
   [[noreturn]] void giveUp(int64_t rank, const std::string &what) const {
     if (cause)
       std::rethrow_exception(cause);
-    throw Failure(Exit::peer, why.empty() ? concat("rank ", rank, " waits in ", what,
+    throw Failure(Exit::peer, why.empty() ? concat("rank ", rank, " was waiting in ", what,
                                                    " for a rank that has ended")
                                           : why);
   }
@@ -154,11 +157,11 @@ std::string LocalRanks::Impl::sameOffers(const LocalMeeting &meeting) const {
   const Offer &first = meeting.offers[0];
   for (size_t i = 1; i < here.size(); ++i)
     if (*meeting.offers[i].what != *first.what || meeting.offers[i].axis != first.axis)
-      return concat("rank ", here[0], " is in ", *first.what, ", and rank ", here[i], " in ",
+      return concat("rank ", here[0], " is in ", *first.what, ", but rank ", here[i], " is in ",
                     *meeting.offers[i].what);
     else if (meeting.offers[i].end != first.end)
       return concat("ranks ", here[0], " and ", here[i], " are in ", *first.what,
-                    ", and not of the same number");
+                    ", but at different transfers");
   return "";
 }
 
@@ -279,8 +282,8 @@ public:
     if (all.group)
       return all.group->check(what, since);
     if (std::chrono::steady_clock::now() - since > all.patience)
-      throw Failure(Exit::peer, concat("rank ", rank, " waits in ", what,
-                                       ", and not all of its members have come within ",
+      throw Failure(Exit::peer, concat("rank ", rank, " was waiting in ", what,
+                                       ", but not all members arrived within ",
                                        all.patience.count(), " s (--collective-timeout)"));
   }
 
@@ -316,8 +319,9 @@ public:
     waiting.pop_front();
     lock.unlock();
     if (got.size() != bytes.size())
-      throw Failure(Exit::peer, concat("rank ", rank, " expects ", bytes.size(), " bytes of rank ",
-                                       from, " in ", what, ", which has sent ", got.size()));
+      throw Failure(Exit::peer,
+                    concat("rank ", rank, " expected ", bytes.size(), " bytes from rank ", from,
+                           " in ", what, ", but rank ", from, " sent ", got.size()));
     std::copy(got.begin(), got.end(), bytes.begin());
   }
 
@@ -401,12 +405,12 @@ private:
       if (!offer)
         continue;
       if (*offer->what != what)
-        return concat("rank ", rank, " is in ", what, ", and rank ", members[i], " in ",
+        return concat("rank ", rank, " is in ", what, ", but rank ", members[i], " is in ",
                       *offer->what);
       std::span<const std::byte> bytes = offer->to[own];
       if (bytes.size() != from[i].size())
-        return concat("rank ", rank, " expects ", from[i].size(), " bytes of rank ", members[i],
-                      " in ", what, ", which has ", bytes.size());
+        return concat("rank ", rank, " expected ", from[i].size(), " bytes from rank ", members[i],
+                      " in ", what, ", but rank ", members[i], " sent ", bytes.size());
       // GCC 12 copies by the byte in std::ranges::copy.
       std::copy(bytes.begin(), bytes.end(), from[i].begin());
     }

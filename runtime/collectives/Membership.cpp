@@ -58,7 +58,7 @@ Membership::Membership(const Settings &settings, const LinksPlugin &crypto)
   }
   waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (waker < 0)
-    throw Failure(Exit::device, concat("no event is to be had: ", std::strerror(errno)));
+    throw Failure(Exit::device, concat("cannot create an eventfd: ", std::strerror(errno)));
   // Signals are for the thread that trains.
   sigset_t all, before;
   sigfillset(&all);
@@ -148,13 +148,14 @@ void Membership::turn(Clock::time_point now) {
     if (!isOpen) {
       bool isForged = peer.channel->fault() == SecureStream::Fault::forged;
       peer.channel.reset();
-      lose(other, isForged ? "is cut off: its connection brought bytes that it has not sent, so "
-                             "something on the way changes them"
-                           : "has ended without a word: killed, out of memory, or crashed");
+      lose(other, isForged
+                      ? "was disconnected: its connection delivered bytes that it did not send, so "
+                        "something on the network path modifies them"
+                      : "exited without a message: it was killed, ran out of memory, or crashed");
       changed.notify_all();
     } else if (now - peer.heard > settings.silence) {
-      lose(other, concat("is not heard of for ", secondsOf(settings.silence),
-                         " s: stopped, or its machine or the network is gone"));
+      lose(other, concat("has sent no heartbeat for ", secondsOf(settings.silence),
+                         " s: the process is stopped, or its machine or the network is down"));
       peer.channel.reset(); // nobody waits for it to read last words
     }
   }
@@ -164,20 +165,20 @@ void Membership::turn(Clock::time_point now) {
     for (auto &[other, channel] : server->admit())
       peers[other] = {std::move(channel), now};
     for (int64_t other : server->cameAgain())
-      lose(other, "has left, and comes again");
+      lose(other, "left the run and joined again");
     if (!server->areAllHere() && now - begun > settings.meeting.notice &&
         !std::exchange(hasNoticed, true)) {
       const bool one = server->missing().size() == 1;
-      notice = concat(rankList(server->missing()), " not come to ", where, " for ",
-                      secondsOf(settings.meeting.notice), " s, and rank 0 waits for ",
-                      one ? "it" : "them", "; rank 0 gives up after ",
-                      secondsOf(settings.meeting.patience),
-                      " s (--collective-timeout): ", one ? "was it" : "were they",
-                      " started, with the same command?");
+      notice =
+          concat(rankList(server->missing()), " not joined at ", where, " for ",
+                 secondsOf(settings.meeting.notice), " s; rank 0 is waiting for ",
+                 one ? "it" : "them", ", and gives up after ", secondsOf(settings.meeting.patience),
+                 " s (--collective-timeout): check that ", one ? "it was" : "they were",
+                 " started with the same command");
     }
     if (!server->areAllHere() && now - begun > settings.meeting.patience)
       decide({Exit::peer, -1,
-              concat(rankList(server->missing()), " not come to ", where, " for ",
+              concat(rankList(server->missing()), " not joined at ", where, " for ",
                      secondsOf(settings.meeting.patience), " s")});
   }
   if (deadline && now > *deadline && !verdict) {
@@ -209,7 +210,7 @@ void Membership::hear(int64_t from, const Message &message) {
       return decide(ownStop());
     std::string words = message.kind == Kind::lost
                             ? message.text
-                            : concat("rank ", whose, " has ended with status ", message.status,
+                            : concat("rank ", whose, " exited with status ", message.status,
                                      message.text.empty() ? "" : ": ", message.text);
     peers[from].hasLeft |= whose == from && message.kind == Kind::ended;
     decide({exit, whose, words});
@@ -240,8 +241,8 @@ bool Membership::isGivenUp() const {
 
 Verdict Membership::ownStop() const {
   return {Exit::peer, rank,
-          concat("this process (rank ", rank, ") was stopped or cut off for ", secondsOf(stopped),
-                 " s, and the others went on without it")};
+          concat("this process (rank ", rank, ") was stopped or disconnected for ",
+                 secondsOf(stopped), " s, and the other ranks went on without it")};
 }
 
 void Membership::decide(const Verdict &why) {
@@ -268,9 +269,9 @@ void Membership::meetParts() {
     return;
   for (auto &[other, message] : gathered)
     if (message.text != gathered[0].text || int64_t(message.parts.size()) != size)
-      return decide(
-          {Exit::peer, other,
-           concat("rank ", other, " is in ", message.text, ", and rank 0 in ", gathered[0].text)});
+      return decide({Exit::peer, other,
+                     concat("rank ", other, " is in ", message.text, ", but rank 0 is in ",
+                            gathered[0].text)});
   for (int64_t to = 0; to < size; ++to) {
     std::vector<std::string> parts;
     for (auto &[other, message] : gathered)
@@ -298,7 +299,7 @@ std::vector<std::string> Membership::allToAll(const std::string &what,
   wake();
   changed.wait(lock, [&] { return given || verdict; });
   if (!given) {
-    std::string words = concat("rank ", rank, " waits in ", what, ": ", verdict->words);
+    std::string words = concat("rank ", rank, " was waiting in ", what, ": ", verdict->words);
     if (verdict->rank < 0)
       throw NotMet(verdict->exit, words);
     throw Failure(verdict->exit, words);
@@ -359,7 +360,7 @@ void Membership::finish() {
     std::lock_guard lock(mutex);
     isEnding = true;
   }
-  allToAll("the end", std::vector<std::string>(size_t(size)));
+  allToAll("the shutdown", std::vector<std::string>(size_t(size)));
   std::unique_lock lock(mutex);
   tell({.kind = Kind::bye, .rank = uint32_t(rank)});
   leave(lock);

@@ -27,7 +27,7 @@ namespace weir::collectives {
 struct Verdict {
   Exit exit = Exit::peer;
   int64_t rank = -1; ///< whose fault it is; -1: of no one
-  std::string words; ///< "rank 2 has ended without a word"
+  std::string words; ///< "rank 2 exited without a message"
 };
 
 class Membership {

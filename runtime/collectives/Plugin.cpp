@@ -21,7 +21,7 @@ static constexpr const char *build = "build it with: tools/dev/build release wei
 
 static Failure unusable(const std::string &what) {
   return Failure(Exit::device,
-                 concat("a run of several processes needs the plug-in ", file, ", ", what));
+                 concat("a run with several processes needs the plug-in ", file, ", ", what));
 }
 
 const LinksPlugin &linksPlugin() {
@@ -30,19 +30,19 @@ const LinksPlugin &linksPlugin() {
     std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none),
                           path = program.parent_path() / file;
     if (!std::filesystem::exists(path, none))
-      throw unusable(concat("which is not beside ", program.filename().string(), " (looked in ",
-                            program.parent_path().string(), "); ", build));
+      throw unusable(concat("which is not in the directory of ", program.filename().string(), ", ",
+                            program.parent_path().string(), "; ", build));
     if (std::string fault = faultOfLibrary(path); !fault.empty())
-      throw unusable(concat("and ", path.string(), " ", fault, "; ", build));
+      throw unusable(concat("but ", path.string(), " ", fault, "; ", build));
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      throw unusable(concat("which cannot be opened (", dlerror(),
-                            "): it needs Gloo and OpenSSL: install Debian's packages libgloo0 and "
-                            "libssl3; if they are there, the file is damaged: ",
+      throw unusable(concat("which cannot be loaded (", dlerror(),
+                            "): it needs Gloo and OpenSSL; install Debian's packages libgloo0 and "
+                            "libssl3; if they are installed, the file is damaged: ",
                             build));
     auto *plugin = static_cast<const LinksPlugin *>(dlsym(library, "weirLinks"));
     if (!plugin || plugin->version != LinksPlugin::currentVersion)
-      throw unusable(concat("and ", path.string(), " is of another build of Weir; ", build));
+      throw unusable(concat("but ", path.string(), " is from another build of Weir; ", build));
     return *plugin;
   }();
   return opened;

@@ -93,7 +93,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   controls.onOver = [this] { stop(std::nullopt); };
   controls.onStuck = [this, told = settings.onStuck](Verdict verdict) {
     if (!isConnected)
-      verdict.words = concat("rank ", own, " waits in connecting: ", verdict.words);
+      verdict.words = concat("rank ", own, " was waiting in the connection setup: ", verdict.words);
     told(verdict);
   };
   membership = std::make_unique<Membership>(controls, plugin);
@@ -106,7 +106,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
          .secret = settings.meeting.secret,
          .isOneUser = !settings.meeting.trustsNetwork && settings.meeting.secret.empty(),
          .run = concat(met, " ", settings.meeting.job)});
-    links->connect(membership->allToAll("connecting", links->addresses()));
+    links->connect(membership->allToAll("the connection setup", links->addresses()));
     isConnected = true;
   } catch (const Failure &failure) {
     membership->fail(failure.exit, failure.what());
@@ -114,7 +114,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   } catch (const std::exception &error) {
     auto verdict = membership->over(milliseconds(2000));
     Failure failure(verdict ? verdict->exit : Exit::peer,
-                    concat("rank ", own, " cannot be connected to all others: ",
+                    concat("rank ", own, " cannot connect to all other ranks: ",
                            verdict ? verdict->words : error.what()));
     membership->fail(failure.exit, failure.what());
     throw failure;
@@ -127,7 +127,7 @@ void Processes::introduce(int64_t last) {
   const std::string here = hashed(machine()), mine = hashed(cores());
   std::string facts = concat(here, " ", mine, " ", last, " ", hostName());
   std::vector<std::string> others =
-      membership->allToAll("the beginning", std::vector<std::string>(size_t(all), facts));
+      membership->allToAll("the rendezvous", std::vector<std::string>(size_t(all), facts));
   beside = 0;
   for (const std::string &other : others) {
     std::istringstream words(other);
@@ -199,7 +199,7 @@ void Processes::setLate() {
   }
   membership->endAt(late, [this, peer] {
     return Verdict{Exit::peer, *peer,
-                   concat("rank ", peer->load(), " is alive, and has not come within ",
+                   concat("rank ", peer->load(), " is alive, but did not arrive within ",
                           std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
                           " s (--collective-timeout)")};
   });
@@ -227,8 +227,8 @@ void Processes::requireFirsts(const std::string &what, std::span<const std::byte
       membership->allToAll(what, std::vector<std::string>(size_t(all), own == 0 ? hash : ""))[0];
   if (firsts != hash)
     throw GroupFailure(Exit::peer, concat(what, ": rank ", own,
-                                          " has not got what rank 0 sent: another program may have "
-                                          "taken the place of a rank's connection"));
+                                          " did not receive what rank 0 sent: another program may "
+                                          "have intercepted a connection between ranks"));
 }
 
 void Processes::finishSending() {
@@ -319,7 +319,7 @@ std::string Processes::describe(const Header &header) const {
 }
 
 std::string Processes::words(const std::string &what, int64_t peer) const {
-  return concat(stepText(step), ": rank ", own, " waits in ", what, " for rank ", peer);
+  return concat(stepText(step), ": rank ", own, " was waiting in ", what, " for rank ", peer);
 }
 
 /// Whether the other is where this one is.
@@ -329,11 +329,10 @@ void Processes::compare(int64_t peer, const Header &expected, const Header &foun
   wanted.bytes = bytes;
   if (wanted.isSameTag(found))
     return;
-  throw GroupFailure(
-      Exit::peer, concat("rank ", own, " is in ", describe(wanted), ", and rank ", peer, " in ",
-                         describe(found),
-                         ": the ranks do not do the same; are they given the same options, and the "
-                         "same build of Weir?"));
+  throw GroupFailure(Exit::peer, concat("rank ", own, " is in ", describe(wanted), ", but rank ",
+                                        peer, " is in ", describe(found),
+                                        ": the ranks run different operations; start them with the "
+                                        "same options and the same build of Weir"));
 }
 
 void Processes::give(const std::string &what, int64_t peer, const std::string &broken) const {
@@ -350,13 +349,13 @@ void Processes::give(const std::string &what, int64_t peer, const std::string &b
 }
 
 void Processes::check(const std::string &what, std::chrono::steady_clock::time_point since) {
-  auto words = [&] { return concat(stepText(step), ": rank ", own, " waits in ", what); };
+  auto words = [&] { return concat(stepText(step), ": rank ", own, " was waiting in ", what); };
   if (auto verdict = membership->over())
     throw GroupFailure(verdict->exit, concat(words(), ": ", verdict->words));
   if (std::chrono::steady_clock::now() - since < timeout)
     return;
   Verdict late{Exit::peer, own,
-               concat(words(), ", and not all of its members have come within ",
+               concat(words(), ", but not all members arrived within ",
                       std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
                       " s (--collective-timeout)")};
   membership->end(late);

@@ -58,9 +58,9 @@ std::unique_ptr<SecureStream> secured(SecureStream::End end, const Meeting &meet
   try {
     return crypto.secure(end, meeting.secret, secretName(meeting.job));
   } catch (const std::exception &error) {
-    throw Failure(
-        Exit::device,
-        concat("ranks cannot prove to know the secret (WEIR_JOB_SECRET_FILE): ", error.what()));
+    throw Failure(Exit::device,
+                  concat("cannot set up authentication with the secret (WEIR_JOB_SECRET_FILE): ",
+                         error.what()));
   }
 }
 
@@ -93,25 +93,26 @@ RendezvousServer::RendezvousServer(const Meeting &meeting, const LinksPlugin &cr
         break;
     }
     if (reason == EADDRNOTAVAIL)
-      throw Failure(Exit::usage, concat("rank 0 runs here, and its address, ", meeting.host, " (",
-                                        address(), "), is not one of this machine's"));
+      throw Failure(Exit::usage,
+                    concat("rank 0 runs on this machine, but its address, ", meeting.host, " (",
+                           address(), "), is not an address of this machine"));
     if (reason != EADDRINUSE && reason != EACCES)
       throw Failure(Exit::device,
                     concat("rank 0 cannot listen at ", place(), ": ", std::strerror(reason)));
   }
-  throw Failure(Exit::peer, concat("rank 0 finds no free port at ", address(), " from ",
+  throw Failure(Exit::peer, concat("rank 0 found no free port at ", address(), " from ",
                                    meeting.port, " to ", meeting.port + rendezvousPorts - 1));
 }
 
 /// Another run's rank 0 as a rule; or who wants to be taken for this one.
 void RendezvousServer::sayWhereElse() const {
-  const char *apart = !meeting.secret.empty() ? "ranks know it by the secret"
-                      : meeting.trustsNetwork
-                          ? "with --trust-network ranks may take that program for rank 0"
-                          : "ranks know it by its user and the job";
-  meeting.warn(concat("the port of rank 0, ", endpoint.place(meeting.port),
-                      ", is taken by another program: rank 0 listens at ", place(),
-                      " instead, and ", apart));
+  const char *apart =
+      !meeting.secret.empty() ? "the other ranks identify it by the secret"
+      : meeting.trustsNetwork
+          ? "with --trust-network the other ranks may mistake that program for rank 0"
+          : "the other ranks identify it by its user and the job";
+  meeting.warn(concat("another program uses the port of rank 0, ", endpoint.place(meeting.port),
+                      ": rank 0 listens at ", place(), " instead; ", apart));
 }
 
 RendezvousServer::~RendezvousServer() { close(listening); }
@@ -151,8 +152,8 @@ bool RendezvousServer::hear(Visitor &visitor, const Message &hello,
   if (hello.size != meeting.size || hello.rank == 0 || hello.rank >= meeting.size)
     return answer({.kind = Kind::refused,
                    .status = uint32_t(Exit::usage),
-                   .text = concat("this is rank ", hello.rank, " of ", hello.size,
-                                  ", and rank 0 is one of ", meeting.size)});
+                   .text = concat("this process is rank ", hello.rank, " of ", hello.size,
+                                  ", but rank 0 is one of ", meeting.size)});
   newest = std::max(newest, lastOf(hello));
   if (here.contains(hello.rank))
     return answer(answerAgain(hello.rank, lastOf(hello)));
@@ -169,15 +170,16 @@ Message RendezvousServer::answerAgain(int64_t rank, int64_t last) {
     return Message{.kind = Kind::refused, .status = uint32_t(exit), .text = why};
   };
   if (!generation && !newest)
-    return refusal(Exit::usage, concat("there is another rank ", rank, " of this run already"));
+    return refusal(Exit::usage,
+                   concat("another process has already joined this run as rank ", rank));
   if (generation && last >= generation) {
     again.push_back(rank);
-    return refusal(later, concat("generation ", generation, " ends"));
+    return refusal(later, concat("generation ", generation, " is ending"));
   }
   if (generation && last)
-    return refusal(Exit::peer, concat("generation ", last, " is over, and generation ", generation,
-                                      " has another rank ", rank));
-  return refusal(later, concat("there is a rank ", rank, " that is alive"));
+    return refusal(Exit::peer, concat("generation ", last, " has ended, and generation ",
+                                      generation, " has another process as rank ", rank));
+  return refusal(later, concat("rank ", rank, " of this run is still alive"));
 }
 
 void RendezvousServer::doubt(const Visitor &visitor) {
@@ -186,11 +188,11 @@ void RendezvousServer::doubt(const Visitor &visitor) {
     visitor.channel->putInTheClear(
         {.kind = Kind::refused,
          .status = uint32_t(Exit::usage),
-         .text = "rank 0 has a secret, and this rank has none (WEIR_JOB_SECRET_FILE)"});
+         .text = "rank 0 has a secret, but this rank has none (WEIR_JOB_SECRET_FILE)"});
   if (fault == SecureStream::Fault::otherSecret && !std::exchange(hasDoubted, true))
-    meeting.warn(concat("a process at ", endpoint.otherAddress(visitor.channel->socket()),
-                        " has come as a rank of this job, with another secret than rank 0's "
-                        "(WEIR_JOB_SECRET_FILE), and is not taken"));
+    meeting.warn(concat(
+        "rank 0 rejected a process at ", endpoint.otherAddress(visitor.channel->socket()),
+        ", which tried to join this job with a secret other than rank 0's (WEIR_JOB_SECRET_FILE)"));
 }
 
 std::map<int64_t, std::unique_ptr<Channel>> RendezvousServer::admit() {
@@ -301,8 +303,8 @@ private:
     getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
     std::optional<uid_t> stranger = error ? std::nullopt : endpoint.stranger(socket);
     if (stranger)
-      heard.later = concat(": who listens at ", place(), " is a process of another user (uid ",
-                           *stranger, "), and not rank 0");
+      heard.later = concat(": the process that listens at ", place(),
+                           " belongs to another user (uid ", *stranger, "), so it is not rank 0");
     if (error || stranger) {
       close(socket);
       return;
@@ -325,7 +327,7 @@ private:
     if (message.kind != Kind::refused)
       return State::isOver;
     if (message.status == uint32_t(later)) {
-      heard.later = concat(", which says at ", place(), ": ", message.text);
+      heard.later = concat(": rank 0 at ", place(), " replies: ", message.text);
       heard.hasMet = true;
     } else if (message.status != uint32_t(Exit::ok)) {
       heard.refusal = {
@@ -339,12 +341,13 @@ private:
   void doubt(Heard &heard) {
     if (channel->fault() == SecureStream::Fault::otherSecret)
       heard.otherSecret =
-          concat("who listens at ", place(), " does not have the secret of rank ", meeting.rank,
-                 " (WEIR_JOB_SECRET_FILE): it is not rank 0, or was given another secret");
+          concat("the process that listens at ", place(), " does not have the secret of rank ",
+                 meeting.rank,
+                 " (WEIR_JOB_SECRET_FILE): it is not rank 0, or it was given another secret");
     else if (channel->fault() != SecureStream::Fault::unproved) // another job's rank 0
-      heard.stranger =
-          concat("; who listens at ", place(),
-                 " has not proved to know the secret: another program, or a rank 0 without one");
+      heard.stranger = concat("; the process that listens at ", place(),
+                              " did not prove that it knows the secret: it is another program, or "
+                              "a rank 0 without a secret");
   }
 
   const Meeting &meeting;
@@ -404,9 +407,9 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
       std::string place = endpoints.empty() ? concat(meeting.host, ":", meeting.port)
                                             : endpoints[0].place(meeting.port);
       std::string problem = heard.later.empty()
-                                ? concat("waits for rank 0, which has not answered at ", place,
+                                ? concat("is waiting for rank 0, which has not answered at ", place,
                                          " for ", wholeSeconds(meeting.notice), " s")
-                                : concat("is not taken by rank 0", heard.later);
+                                : concat("cannot join rank 0", heard.later);
       meeting.warn(concat("rank ", meeting.rank, " ", problem, "; rank ", meeting.rank,
                           " gives up after ", wholeSeconds(meeting.patience),
                           " s (--collective-timeout)"));
@@ -428,7 +431,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
       fail(*heard.refusal);
     // Anybody who listens at one of the ports can look like rank 0 with another secret.
     if (!heard.otherSecret.empty() && !hasWarned && Clock::now() > began + meeting.lateness) {
-      meeting.warn(concat(heard.otherSecret, "; rank ", meeting.rank, " looks on for rank 0"));
+      meeting.warn(concat(heard.otherSecret, "; rank ", meeting.rank, " keeps looking for rank 0"));
       hasWarned = true;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -439,20 +442,21 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   if (!heard.otherSecret.empty() && !heard.hasMet && !meeting.last)
     throw Failure(Exit::usage, heard.otherSecret);
   if (!heard.later.empty())
-    throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", heard.later));
+    throw NotMet(Exit::peer, concat("rank ", meeting.rank, " cannot join rank 0", heard.later));
   bool isHere = !endpoints.empty() && endpoints[0].isThisMachine();
   const char *network = !isHere                 ? ""
                         : meeting.trustsNetwork ? ", with --trust-network as this rank was"
                                                 : ", without --trust-network as this rank was";
-  throw NotMet(Exit::peer,
-               concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
-                      endpoints.empty() ? concat(meeting.host, ":", meeting.port)
-                                        : endpoints[0].place(meeting.port),
-                      " or the ", rendezvousPorts - 1, " ports behind it for ",
-                      wholeSeconds(meeting.patience),
-                      " s: was it started, with the same address and by the same user", network,
-                      ", and does nothing keep connections out?", heard.stranger,
-                      heard.otherSecret.empty() ? "" : "; ", heard.otherSecret));
+  throw NotMet(
+      Exit::peer,
+      concat("rank ", meeting.rank, " found no rank 0 of this job at ",
+             endpoints.empty() ? concat(meeting.host, ":", meeting.port)
+                               : endpoints[0].place(meeting.port),
+             " or the ", rendezvousPorts - 1, " ports after it within ",
+             wholeSeconds(meeting.patience),
+             " s: check that rank 0 was started with the same address and by the same user",
+             network, ", and that no firewall blocks connections", heard.stranger,
+             heard.otherSecret.empty() ? "" : "; ", heard.otherSecret));
 }
 
 } // namespace weir::collectives

@@ -321,7 +321,7 @@ private:
         });
     std::vector<std::span<const std::byte>> given(all.size(), own);
     std::vector<std::span<std::byte>> got(shares.begin(), shares.end());
-    group->exchange(Group::hostLane, all, "reading what is cut", given, got);
+    group->exchange(Group::hostLane, all, "the gather of shards", given, got);
     std::vector<uint64_t> taken(all.size());
     for (int64_t rank : tensor.owners)
       forEachPart(tensor, rank, address, to.size(), [&](const Part &part) {

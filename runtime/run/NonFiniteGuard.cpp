@@ -72,7 +72,8 @@ std::vector<int64_t> firstNotFinite(const std::vector<TensorView> &variables, Gr
     first.push_back(found);
   }
   if (group)
-    for (const auto &theirs : collectives::listsFromAll(*group, "what is not finite", first))
+    for (const auto &theirs :
+         collectives::listsFromAll(*group, "the check for non-finite values", first))
       for (size_t i = 0; i < first.size(); ++i)
         first[i] = std::min(first[i], theirs[i]);
   return first;
@@ -126,7 +127,8 @@ std::string largestValue(const std::vector<TensorView> &variables, Group *group)
       });
   if (group) {
     int64_t own[] = {most.bits, most.variable, most.index, most.isNegative};
-    for (const auto &theirs : collectives::listsFromAll(*group, "the largest value", own))
+    for (const auto &theirs :
+         collectives::listsFromAll(*group, "the search for the largest value", own))
       most = std::min(most, Place{theirs[0], theirs[1], theirs[2], theirs[3]});
   }
   if (most.bits < 0)

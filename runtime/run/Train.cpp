@@ -28,7 +28,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     });
   }
   if (Group *group = options.device.group)
-    collectives::requireSame(*group, "comparing artifacts", "artifact",
+    collectives::requireSame(*group, "the comparison of artifacts", "artifact",
                              artifact::payloadHash(artifact));
   if (options.nanLimit && options.nan != "skip")
     throw Failure(Exit::usage,

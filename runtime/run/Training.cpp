@@ -256,10 +256,10 @@ void Training::agreeOnBeginning() {
     source.path.clear(); // hosts may keep them in other places
   std::string text = facts.write();
   auto require = [&](const std::string &what, uint64_t own) {
-    collectives::requireSame(*group, "the beginning of the run", what, own);
+    collectives::requireSame(*group, "the start of the run", what, own);
   };
-  require("checkpoint to go on from (do all see one folder?)", uint64_t(done));
-  require("data or options of the run", hashOf(text.data(), text.size()));
+  require("newest checkpoint (do all ranks see the same directory?)", uint64_t(done));
+  require("set of options and data", hashOf(text.data(), text.size()));
 }
 
 /// The signal that has come, to any of the processes, or 0. All ask at the same places.
@@ -279,7 +279,7 @@ int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &
   constexpr int64_t lacking = 1 << 16; // and the rank that lacks it: above all signals
   const int64_t own[] = {noData ? lacking + group->rank() : int64_t(signals.received()),
                          int64_t(1e9 * worked)};
-  auto all = collectives::listsFromAll(*group, "the beginning of a step", own);
+  auto all = collectives::listsFromAll(*group, "the start of a step", own);
   tellSlowRanks(all);
   int64_t most = std::ranges::max(all)[0];
   if (most < lacking)

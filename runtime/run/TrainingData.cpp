@@ -92,7 +92,7 @@ void TrainingData::compareRanks(Group &group,
       given.push_back({concat(option, " ", shownName(input)), value,
                        concat(shownName(data.path), " (", value, ")")});
     }
-  collectives::requireSameGiven(group, "comparing data", given);
+  collectives::requireSameGiven(group, "the comparison of data", given);
 }
 
 void TrainingData::checkVocabularies(const Dataset &all, const Checkpoint &resumed) const {

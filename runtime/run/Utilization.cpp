@@ -85,7 +85,7 @@ void Utilization::addOthers(const artifact::Program &program, const RunOptions &
   if (Group *group = options.device.group) {
     double own = peak.value_or(0), sum = 0;
     for (int64_t bits :
-         collectives::fromAll(*group, "the beginning of the run", std::bit_cast<int64_t>(own))) {
+         collectives::fromAll(*group, "the start of the run", std::bit_cast<int64_t>(own))) {
       double theirs = std::bit_cast<double>(bits);
       sum += theirs > 0 ? theirs : own;
     }

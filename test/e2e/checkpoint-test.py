@@ -109,7 +109,7 @@ class Checkpoints(ranks.Ranks):
                 processes[victim].kill()
                 processes[victim].wait()
                 ((_, err),) = self.all_end([processes[1 - victim]], status=7, within=30)
-                self.assertRegex(err, f"rank {victim} has ended without a word")
+                self.assertRegex(err, f"rank {victim} exited without a message")
                 # The one that was being written is not there; the one before it is whole.
                 self.assertEqual(self.checkpoints(self.folder / kept)[-1].name, saved)
                 done = self.all_end(self.begin(2, *words, "--resume"))
@@ -150,7 +150,7 @@ class Checkpoints(ranks.Ranks):
         held_out[1].write_bytes(b"")
         (_, first), (_, other) = self.all_end(processes, status=4, within=60)
         self.assertRegex(other, r"error: rank 1: .*1\.bin: was .*while it was in use")
-        self.assertRegex(first, r"rank 1 has ended with status 4: .*1\.bin")
+        self.assertRegex(first, r"rank 1 exited with status 4: .*1\.bin")
 
     def test_a_disk_that_fails_one_rank(self):
         """All end with what it says, and what was saved is as it was."""
@@ -168,7 +168,7 @@ class Checkpoints(ranks.Ranks):
                     self.addCleanup(self.put_away, processes[-1])
                 (_, first), (_, other) = self.all_end(processes, status=8)
                 self.assertRegex(other, r"error: rank 1: .*step-00000006.tmp/model\.safetensors: cannot write: File too large")
-                self.assertRegex(first, r"rank 1 (says|has ended with status 8): .*cannot write: File too large")
+                self.assertRegex(first, r"rank 1 (reports|exited with status 8): .*cannot write: File too large")
                 self.assertEqual(self.files_of("kept"), before)
                 self.assertEqual(list((self.folder / "kept").glob("*.tmp")), [])
 

@@ -134,7 +134,7 @@ class CudaMesh(emulated.Test):
             ("count:2", 6, r"emulated CUDA: member . of 2 in its \w+ number 1: it gets \d+ bytes of member .*error: step 1: rank \d: "),
             ("swap:3", 6, r"emulated CUDA: member . of 2 in its \w+ number 2: (it gets|member)"),
             ("lost:45", 6, r"emulated CUDA: device 1 is lost.*error: step 1: rank 1: .*CUDA_ERROR_LAUNCH_FAILED"),
-            ("late:45", 7, r"error: step 1: rank \d waits in all_\w+ over \w+ \(\S+mnist-mlp\.weir:\d+\), and not all of its members have come within 5 s"),
+            ("late:45", 7, r"error: step 1: rank \d was waiting in all_\w+ over \w+ \(\S+mnist-mlp\.weir:\d+\), but not all members arrived within 5 s"),
         ):
             with self.subTest(failure=failure):
                 names = self.names | CHECKED | {"WEIR_EMULATED_FAIL": failure}

@@ -29,18 +29,18 @@ class MissingComponents(weirtest.Test):
         self.weir("compile", *MLP, "--mesh", "dp=2", "-o", artifact)
         shutil.copy(BIN / "weir-run", self.folder)
         env = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
-        begin = f"a run of several processes needs the plug-in {PLUGIN}, "
+        begin = f"a run with several processes needs the plug-in {PLUGIN}, "
         command = [self.folder / "weir-run", artifact, *rows, "--steps", 1]
         build = "build it with: tools/dev/build release weir-gloo"
         folder = self.folder.resolve()
         with self.subTest("not there"):
-            self.says(f"{begin}which is not beside weir-run (looked in {folder}); {build}", *command, env=env)
+            self.says(f"{begin}which is not in the directory of weir-run, {folder}; {build}", *command, env=env)
         whole = (BIN / PLUGIN).read_bytes()
         with self.subTest("without Gloo"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"libgloo.so", b"libnone.so"))
             self.says(
-                f"{begin}which cannot be opened (libnone.so.0: cannot open shared object file: No such file or directory): "
-                "it needs Gloo and OpenSSL: install Debian's packages libgloo0 and libssl3; if they are there, the file is damaged: "
+                f"{begin}which cannot be loaded (libnone.so.0: cannot open shared object file: No such file or directory): "
+                "it needs Gloo and OpenSSL; install Debian's packages libgloo0 and libssl3; if they are installed, the file is damaged: "
                 f"{build}",
                 *command, env=env,
             )  # fmt: skip
@@ -58,16 +58,16 @@ class MissingComponents(weirtest.Test):
         ):
             with self.subTest(fault, size=len(content)):
                 (self.folder / PLUGIN).write_bytes(content)
-                self.says(f"{begin}and {folder / PLUGIN} {fault}; {build}", *command, env=env)
+                self.says(f"{begin}but {folder / PLUGIN} {fault}; {build}", *command, env=env)
         for make in (os.mkfifo, os.mkdir):
             with self.subTest(make.__name__):
                 (self.folder / PLUGIN).unlink()
                 make(self.folder / PLUGIN)
-                self.says(f"{begin}and {folder / PLUGIN} is no regular file; {build}", *command, env=env)
+                self.says(f"{begin}but {folder / PLUGIN} is no regular file; {build}", *command, env=env)
         (self.folder / PLUGIN).rmdir()
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))
-            self.says(f"{begin}and {folder / PLUGIN} is of another build of Weir; {build}", *command, env=env)
+            self.says(f"{begin}but {folder / PLUGIN} is from another build of Weir; {build}", *command, env=env)
 
     def test_emulated_gpu(self):
         self.says(

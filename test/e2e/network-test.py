@@ -215,8 +215,8 @@ class OnHosts(ranks.Ranks):
         for host in lost:
             self.network.set(host, "down")
         for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=30)):
-            waits = rf"step \d+: rank {rank} waits in .* for rank \d"
-            self.assertRegex(err, rf"error: rank {rank}: {waits}: rank \d is not heard of for 8 s: .*; its last actions are in ")
+            waits = rf"step \d+: rank {rank} was waiting in .* for rank \d"
+            self.assertRegex(err, rf"error: rank {rank}: {waits}: rank \d has sent no heartbeat for 8 s: .*; its last actions are in ")
         self.assertGreaterEqual(self.checkpoints(self.folder / "without")[-1].name, saved)
         self.assertLessEqual(self.losses_by_step("without.jsonl").items(), whole.items())
         for host in lost:
@@ -243,7 +243,7 @@ class OnHosts(ranks.Ranks):
         self.await_steps(processes)
         self.network.part(1, 2)
         for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=30)):
-            self.assertRegex(err, rf"rank {rank} waits in .* for rank \d: .*rank \d is alive, and has not come within 5 s")
+            self.assertRegex(err, rf"rank {rank} was waiting in .* for rank \d: .*rank \d is alive, but did not arrive within 5 s")
 
     def test_what_is_down_from_the_beginning(self):
         """No rank looks for another for longer than it was told to, though each of many ports is silent."""
@@ -251,16 +251,16 @@ class OnHosts(ranks.Ranks):
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=2")
         self.network.set(1, "down")
         said = self.all_end(self.begin(2, "run", artifact, *self.digits(64), "--steps", 3, "--collective-timeout", 3), status=7, within=30)
-        self.assertRegex(said[0][1], r"rank 1 has not come to 10\.77\.0\.1:\d+ for 3 s")
-        self.assertIn("rank 1 has found no rank 0 of this job at 10.77.0.1", said[1][1])
+        self.assertRegex(said[0][1], r"rank 1 has not joined at 10\.77\.0\.1:\d+ for 3 s")
+        self.assertIn("rank 1 found no rank 0 of this job at 10.77.0.1", said[1][1])
 
     def test_two_that_are_not_connected(self):
         self.connect(3)
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=3")
         self.network.part(1, 2)
         for out, err in self.all_end(self.begin(3, "run", artifact, *self.digits(64), "--steps", 3), status=7, within=90):  # 60 s to connect
-            self.assertRegex(err, r"error: .*rank 1 cannot be connected to all others: rank 2 is not reached|"
-                                  r"error: .*rank 2 cannot be connected to all others: rank 1 is not reached")  # fmt: skip
+            self.assertRegex(err, r"error: .*rank 1 cannot connect to all other ranks: rank 2 cannot be reached|"
+                                  r"error: .*rank 2 cannot connect to all other ranks: rank 1 cannot be reached")  # fmt: skip
 
 
 if __name__ == "__main__":

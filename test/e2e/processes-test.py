@@ -141,7 +141,7 @@ class Processes(Ranks):
         # What cannot be compiled ends all, and is said once.
         said = self.all_end(self.begin(2, "train", MLP[0], "--set", "hidden=0", "--mesh", "dp=2", *rows, "--steps", 1), status=3)
         self.assertIn("hidden", said[0][1])
-        self.assertRegex(said[1][1], r"^error: rank 1: .*rank 0 has ended with status 3\n$")
+        self.assertRegex(said[1][1], r"^error: rank 1: .*rank 0 exited with status 3\n$")
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun(self):
@@ -186,10 +186,10 @@ class Processes(Ranks):
         processes[victim].kill()
         others = [process for process in processes if process is not processes[victim]]
         for out, err in self.all_end(others, status=7, within=30):
-            self.assertRegex(err, rf"error: rank \d: .*rank {victim} has ended without a word")
-            self.assertRegex(err, r"step \d+: rank \d waits in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
+            self.assertRegex(err, rf"error: rank \d: .*rank {victim} exited without a message")
+            self.assertRegex(err, r"step \d+: rank \d was waiting in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
         last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
-        self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
+        self.assertRegex(last, r"(?s)exited without a message.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
         self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
 
     def test_last_actions_follow_no_link(self):
@@ -203,7 +203,7 @@ class Processes(Ranks):
         processes[1].kill()
         ((out, err),) = self.all_end([processes[0]], status=7, within=30)
         path = pathlib.Path(re.search(r"its last actions are in (\S+last-actions-of-rank-0\.txt)", err)[1])
-        self.assertIn("has ended without a word", path.read_text())
+        self.assertIn("exited without a message", path.read_text())
         self.assertEqual((path.parent.parent, path.parent.stat().st_mode & 0o777), (shared, 0o700))
         self.assertEqual(list(victim.iterdir()), [])
 
@@ -226,7 +226,7 @@ class Processes(Ranks):
             processes[victim].kill()
             processes[victim].wait()
             ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=30)
-            self.assertRegex(err, f"rank {victim} has ended without a word|rank 1 has found no rank 0|rank 1 has not come")
+            self.assertRegex(err, f"rank {victim} exited without a message|rank 1 found no rank 0|rank 1 has not joined")
             if saved:
                 self.assertGreaterEqual(self.checkpoints(self.folder / "killed")[-1].name, saved[-1])
         self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume"))
@@ -244,13 +244,13 @@ class Processes(Ranks):
         processes[victim].send_signal(signal.SIGSTOP)
         others = [process for process in processes if process is not processes[victim]]
         for out, err in self.all_end(others, status=7, within=30):
-            self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
+            self.assertRegex(err, rf"rank {victim} has sent no heartbeat for 8 s")
         self.assertGreater(time.monotonic() - began, 6)
         # It finds out as it goes on, and does not blame another one.
         processes[victim].send_signal(signal.SIGCONT)
         ((out, err),) = self.all_end([processes[victim]], status=7, within=30)
-        self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or cut off for \d+ s, and the others went on without it")
-        self.assertNotRegex(err, "without a word|is not heard of")
+        self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or disconnected for \d+ s, and the other ranks went on without it")
+        self.assertNotRegex(err, "without a message|has sent no heartbeat")
 
     def test_a_rank_without_data(self):
         """Its file is cut short during the run: all save together what was learnt until then."""
@@ -272,7 +272,7 @@ class Processes(Ranks):
 
     def test_a_rank_that_does_not_come(self):
         artifact, port = self.compiled(*MLP, "--mesh", "dp=2"), free_port()
-        for rank, words in ((0, r"rank 1 has not come to 127.0.0.1:\d+ for 2 s"), (1, "rank 1 has found no rank 0 of this job at 127")):
+        for rank, words in ((0, r"rank 1 has not joined at 127.0.0.1:\d+ for 2 s"), (1, "rank 1 found no rank 0 of this job at 127")):
             self.fails(7, words, "weir", "run", artifact, *self.digits(64), "--steps", 3, "--collective-timeout", 2,
                        env=self.environment(rank, 2, port))  # fmt: skip
 
@@ -308,12 +308,12 @@ class Processes(Ranks):
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
         absent = self.folder / "absent" / "m.jsonl"
         said = self.all_end(self.begin(2, "run", artifact, *rows, "--steps", 3, "--metrics", absent), status=8)
-        self.assertIn("rank 0 has ended with status 8", said[1][1])
+        self.assertIn("rank 0 exited with status 8", said[1][1])
         # A disk that is full while the others are at a checkpoint.
         few = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
         processes = self.begin(2, "run", artifact, *rows, "--steps", 3, "--checkpoint", self.folder / "kept", preexec_fn=few)
         said = self.all_end(processes, status=8)
-        self.assertRegex(said[1][1], "rank 0 (says|has ended with status 8): .*File too large")
+        self.assertRegex(said[1][1], "rank 0 (reports|exited with status 8): .*File too large")
         # Data that one host does not have.
         port = free_port()
         processes = []
@@ -321,8 +321,8 @@ class Processes(Ranks):
             processes.append(start("weir", "run", artifact, *fed, "--steps", 3, env=self.environment(rank, 2, port)))
             self.addCleanup(self.put_away, processes[-1])
         said = self.all_end(processes, status=4)
-        self.assertRegex(said[0][1], "rank 1 has ended with status 4: .*absent")
-        self.assertNotRegex(said[0][1], "waits in --")  # an option that nobody gave
+        self.assertRegex(said[0][1], "rank 1 exited with status 4: .*absent")
+        self.assertNotRegex(said[0][1], "was waiting in --")  # an option that nobody gave
 
     def test_peaks_add_up(self):
         """A step is that of all processes, and each is a device."""
@@ -342,7 +342,7 @@ class Processes(Ranks):
             processes.append(start("weir", "run", artifact, *rows, "--steps", 3, env=self.environment(rank, 2, port)))
             self.addCleanup(self.put_away, processes[-1])
         for out, err in self.all_end(processes, status=2):
-            self.assertIn("rank 1 has another artifact than rank 0", err)
+            self.assertIn("rank 1's artifact differs from rank 0's", err)
 
     def test_what_no_launcher_means(self):
         rows = self.digits(64)
@@ -355,13 +355,13 @@ class Processes(Ranks):
             (two, of(WORLD_SIZE=" 2"), "WORLD_SIZE= 2: expected a number from 1 to 4096"),
             (alone, of(WORLD_SIZE="abc"), "WORLD_SIZE=abc: expected a number from 1 to 4096"),
             (alone, {"SLURM_STEP_NUM_TASKS": "-2"}, "SLURM_STEP_NUM_TASKS=-2: expected a number from 1 to 4096"),
-            (two, of(LOCAL_WORLD_SIZE="1"), "127.0.0.1 here: no other machine reaches it, .* 1 of the 2 processes .*Set MASTER_ADDR"),
+            (two, of(LOCAL_WORLD_SIZE="1"), "127.0.0.1 on this machine, which no other machine can reach, .* 1 of the 2 processes .*Set MASTER_ADDR"),
             (two, of(RANK="2"), "RANK=2: expected a number from 0 to 1"),
             (two, of(RANK="one"), "RANK=one: expected a number from 0 to 1"),
             (two, of(RANK=""), "WORLD_SIZE=2, .*RANK.* is not set"),
             (two, of(MASTER_ADDR=""), "does not say where rank 0 is .*--rendezvous HOST:PORT"),
             (two, of(MASTER_PORT="zero"), "MASTER_PORT=zero: expected a number"),
-            (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, which others on the network reach too.*WEIR_JOB_SECRET_FILE.*--trust-network"),
+            (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, which is reachable from the network: .*WEIR_JOB_SECRET_FILE.*--trust-network"),
             (two, of(WEIR_JOB_SECRET_FILE="/dev/null"), "WEIR_JOB_SECRET_FILE=/dev/null: expected a file .* with 16 to 4096 bytes"),
         ):
             with self.subTest(words=words):
@@ -414,9 +414,9 @@ class Processes(Ranks):
             self.addCleanup(self.put_away, processes[-1])
         (_, first), (_, other) = [process.communicate(timeout=60) for process in processes]
         self.assertEqual([process.returncode for process in processes], [7, 2], first + other)
-        self.assertIn("warning: a process at 127.0.0.1 has come as a rank of this job, with another secret than rank 0's", first)
-        self.assertIn("rank 1 has not come", first)
-        self.assertRegex(other, r"who listens at 127\.0\.0\.1:\d+ does not have the secret of rank 1 \(WEIR_JOB_SECRET_FILE\)")
+        self.assertIn("warning: rank 0 rejected a process at 127.0.0.1, which tried to join this job with a secret other than rank 0's", first)
+        self.assertIn("rank 1 has not joined", first)
+        self.assertRegex(other, r"the process that listens at 127\.0\.0\.1:\d+ does not have the secret of rank 1 \(WEIR_JOB_SECRET_FILE\)")
 
     def test_a_port_that_is_taken(self):
         artifact, port = self.compiled(*MLP, "--mesh", "dp=2"), free_port()
@@ -425,7 +425,7 @@ class Processes(Ranks):
             other.bind(("127.0.0.1", port + 1))
             other.listen()
             said = self.all_end(self.begin(2, *words, env=env))
-        self.assertIn(f"warning: the port of rank 0, 127.0.0.1:{port + 1}, is taken by another program: rank 0 listens at "
+        self.assertIn(f"warning: another program uses the port of rank 0, 127.0.0.1:{port + 1}: rank 0 listens at "
                       f"127.0.0.1:{port + 2} instead", said[0][1])  # fmt: skip
         self.assertNotRegex(self.all_end(self.begin(2, *words, env=env))[0][1], "warning: (?!the warm-up)")
 

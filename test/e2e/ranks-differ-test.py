@@ -26,7 +26,7 @@ class Differ(ranks.Ranks):
     def refused(self, first, other, *lines, **more):
         """Both say on which option and with which values they differ, before the first step."""
         for _, err in self.all_end(self.given(first, other, **more), status=2, within=60):
-            self.assertIn("the ranks of this run were not given the same:", err)
+            self.assertIn("the ranks of this run differ in their options or files:", err)
             for line in lines:
                 self.assertRegex(err, rf"\n  {line}\n")
             self.assertNotRegex(err, r"step 1\b")
@@ -108,7 +108,7 @@ class Differ(ranks.Ranks):
             with self.subTest(words=words(1)):
                 both = [[artifact, *rows, "--steps", 2, *words(seed)] for seed in (1, 2)]
                 for _, err in self.all_end(self.given(*both), status=2, within=60):
-                    self.assertRegex(err, r"rank 1 has another checkpoint at \S+step-00000002 than rank 0: all ranks are given the same")
+                    self.assertRegex(err, r"rank 1's checkpoint at \S+step-00000002 differs from rank 0's: give all ranks the same")
 
     def test_copies_are_the_same(self):
         """Other paths, other threads, reports of rank 0 alone: nothing that a run depends on."""

@@ -267,7 +267,7 @@ class Generations(ranks.Ranks):
         self.await_steps([first, new], steps=60)
         kill(stopped, signal.SIGCONT)
         ((out, err),) = self.all_end([old], status=7, within=30)
-        self.assertRegex(err, r"error: rank 0 at 127\.0\.0\.1:\d+ refuses rank 1: generation 1 is over, and generation 2 has another rank 1")
+        self.assertRegex(err, r"error: rank 0 at 127\.0\.0\.1:\d+ refuses rank 1: generation 1 has ended, and generation 2 has another process as rank 1")
         for process in (first, new):
             self.assertIsNone(process.poll())
         first.send_signal(signal.SIGTERM)

@@ -38,7 +38,7 @@ socklen_t resolve(const std::string &host, const std::string &port, sockaddr_sto
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0)
-    throw std::runtime_error(host + " port " + port + " is no address");
+    throw std::runtime_error(host + " port " + port + " is not a valid address");
   socklen_t length = found->ai_addrlen;
   std::memcpy(&storage, found->ai_addr, length);
   freeaddrinfo(found);
@@ -59,7 +59,7 @@ socklen_t resolve(const std::string &random, sockaddr_storage &storage) {
 std::string drawRandom() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-    throw errnoError("no random number is to be had");
+    throw errnoError("cannot get random numbers");
   std::string text;
   for (unsigned char byte : bytes)
     for (int half : {byte >> 4, byte & 15})
@@ -80,7 +80,7 @@ Connector::Connector(const Links::Settings &settings)
   listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listening < 0 || bind(listening, raw(storage), length) != 0 ||
       listen(listening, SOMAXCONN) != 0) {
-    std::runtime_error error = errnoError("nobody can be awaited at " + settings.interface);
+    std::runtime_error error = errnoError("cannot listen at " + settings.interface);
     if (listening >= 0)
       close(listening);
     throw error;
@@ -105,7 +105,7 @@ std::vector<std::string> Connector::addresses() const {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   if (getsockname(listening, raw(own), &length) != 0)
-    throw errnoError("no port");
+    throw errnoError("cannot read the port");
   in_port_t port = own.ss_family == AF_INET    ? reinterpret_cast<sockaddr_in &>(own).sin_port
                    : own.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6 &>(own).sin6_port
                                                : 0;
@@ -132,7 +132,7 @@ Connector::Address Connector::parse(int64_t peer, const std::string &text) const
   std::string host, port;
   Address address;
   if (!(words >> host >> port >> address.random))
-    throw std::runtime_error("rank " + std::to_string(peer) + " has given no address");
+    throw std::runtime_error("rank " + std::to_string(peer) + " sent no address");
   address.length = usesUnixSockets() ? resolve(address.random, address.storage)
                                      : resolve(host, port, address.storage);
   address.text = usesUnixSockets() ? "its socket" : host + " port " + port;
@@ -173,14 +173,14 @@ std::vector<std::unique_ptr<Wire>> Connector::connect(const std::vector<std::str
 
 void Connector::fail() const {
   for (const Call &call : calls)
-    throw std::runtime_error("rank " + std::to_string(call.peer) + " is not reached at " +
+    throw std::runtime_error("rank " + std::to_string(call.peer) + " cannot be reached at " +
                              call.address.text + ": " +
                              (call.failure.empty() ? "it does not answer" : call.failure));
   int64_t peer = settings.rank + 1;
   while (wires[size_t(peer)])
     ++peer;
   throw std::runtime_error("rank " + std::to_string(peer) +
-                           " is not reached: it has not come to this rank's port");
+                           " cannot be reached: it has not connected to this rank's port");
 }
 
 void Connector::welcome() {
@@ -238,7 +238,7 @@ bool Connector::hear(Visitor &visitor, std::chrono::seconds limit) {
 void Connector::begin(Call &call) {
   call.file = socket(call.address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (call.file < 0)
-    throw errnoError("there is no socket to be had");
+    throw errnoError("cannot create a socket");
   if (::connect(call.file, raw(call.address.storage), call.address.length) != 0 &&
       errno != EINPROGRESS)
     giveUp(call, std::strerror(errno));

@@ -36,7 +36,8 @@ constexpr milliseconds forEver = std::chrono::hours(24 * 365);
 std::string withoutRest(std::vector<char> bytes) {
   sockaddr_storage storage;
   if (bytes.size() < sizeof storage)
-    throw std::runtime_error("Gloo's addresses are others than this plugin is built for");
+    throw std::runtime_error(
+        "Gloo's address format differs from the one that this plug-in was built for");
   std::memcpy(&storage, bytes.data(), sizeof storage);
   size_t used = storage.ss_family == AF_INET    ? offsetof(sockaddr_in, sin_zero)
                 : storage.ss_family == AF_INET6 ? sizeof(sockaddr_in6)
@@ -97,7 +98,7 @@ public:
           context->getPair(peer)->connect({addresses[peer].begin(), addresses[peer].end()});
         } catch (const std::exception &error) {
           throw std::runtime_error("rank " + std::to_string(peer) +
-                                   " is not reached: " + error.what());
+                                   " cannot be reached: " + error.what());
         }
   }
 

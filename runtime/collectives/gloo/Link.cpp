@@ -115,8 +115,8 @@ void Link::match(uint64_t tag) {
     Sending one = offers->second.front();
     const Header want = wants->second.front();
     if (one.bytes.size() != want.size)
-      return breakOff("the other end receives " + std::to_string(want.size) + " bytes where " +
-                      std::to_string(one.bytes.size()) + " are sent");
+      return breakOff("the other end expects " + std::to_string(want.size) +
+                      " bytes, but this end sends " + std::to_string(one.bytes.size()) + "");
     offers->second.pop_front();
     wants->second.pop_front();
     one.number = want.number;
@@ -238,7 +238,7 @@ void Link::begin(const Header &header) {
   auto found = asked.find(header.number);
   if (header.kind != Kind::piece || header.number == 0 || header.number >= next ||
       (found != asked.end() && header.size > found->second.bytes.size() - found->second.done))
-    return breakOff("the other end says what no rank of this build of Weir says");
+    return breakOff("the other end sent a message that this build of Weir does not know");
   pieceOf = header.number;
   pieceLeft = header.size;
   endPiece();

@@ -40,7 +40,7 @@ public:
   explicit SecureLinks(const Settings &settings)
       : connector(std::make_unique<Connector>(settings)), waker(eventfd(0, EFD_CLOEXEC)) {
     if (waker < 0)
-      throw std::runtime_error(std::string("no event is to be had: ") + std::strerror(errno));
+      throw std::runtime_error(std::string("cannot create an eventfd: ") + std::strerror(errno));
   }
   ~SecureLinks() override {
     if (thread.joinable()) {

@@ -59,7 +59,7 @@ Key derive(const std::string &secret, const std::string &name) {
   EVP_KDF_CTX_free(context);
   EVP_KDF_free(kdf);
   if (!isDerived)
-    throw failed("derives no key");
+    throw failed("cannot derive a key");
   return key;
 }
 
@@ -98,7 +98,7 @@ const BIO_METHOD *bytesMethod() {
     BIO_METHOD *made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "weir bytes");
     if (!made || !BIO_meth_set_read_ex(made, readBytes) ||
         !BIO_meth_set_write_ex(made, writeBytes) || !BIO_meth_set_ctrl(made, controlBytes))
-      throw failed("has no BIO");
+      throw failed("cannot create a BIO");
     return made;
   }();
   return method;
@@ -112,7 +112,7 @@ public:
     if (!ssl || !bio) {
       BIO_free(bio);
       SSL_free(ssl);
-      throw failed("has no connection");
+      throw failed("cannot create a connection");
     }
     BIO_set_data(bio, &bytes);
     BIO_set_init(bio, 1);
@@ -121,7 +121,7 @@ public:
     end == End::client ? SSL_set_connect_state(ssl) : SSL_set_accept_state(ssl);
     if (end == End::client && !shakeHands()) {
       SSL_free(ssl);
-      throw failed("begins no handshake");
+      throw failed("cannot start a handshake");
     }
   }
   ~TlsStream() override {
@@ -268,7 +268,7 @@ SSL_CTX *contextOf(End end) {
       !SSL_CTX_set_ciphersuites(context, suiteName) ||
       !SSL_CTX_set1_groups_list(context, "X25519:P-256") || !SSL_CTX_set_num_tickets(context, 0) ||
       !SSL_CTX_set_max_early_data(context, 0))
-    throw failed("offers no TLS 1.3");
+    throw failed("does not offer TLS 1.3");
   SSL_CTX_clear_options(context, SSL_OP_ALLOW_NO_DHE_KEX); // forward secrecy
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -295,7 +295,7 @@ std::string sha256(std::span<const std::byte> bytes) {
   unsigned size = 0;
   if (!EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char *>(hash.data()), &size,
                   EVP_sha256(), nullptr))
-    throw failed("makes no SHA-256");
+    throw failed("cannot compute SHA-256");
   hash.resize(size);
   return hash;
 }

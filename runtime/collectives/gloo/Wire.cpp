@@ -95,7 +95,7 @@ bool Wire::receive(void *memory, size_t size, size_t &got) {
   if (came < 0)
     return fail(std::strerror(errno));
   if (came == 0)
-    return fail("the other end has closed it");
+    return fail("the other end closed it");
   got = size_t(came);
   return true;
 }
@@ -119,9 +119,9 @@ bool Wire::read() {
   if (!isWhole || (!isProved() && unproved == mostUnproved)) {
     flush(); // the alert, for the other end to know
     return fail(secure->fault() == SecureStream::Fault::forged
-                    ? "it brought bytes that the other end has not sent, so something on the way "
-                      "changes them"
-                    : "the other end has not proved to know the secret");
+                    ? "it delivered bytes that the other end did not send, so something on the "
+                      "network path modifies them"
+                    : "the other end did not prove that it knows the secret");
   }
   return flush();
 }

@@ -153,7 +153,7 @@ Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
   own.restartState->generation = group.generation();
   // Others have saved, maybe: but a folder that was never taken for this run is another's.
   if (group.generation() > 1)
-    own.resume |= collectives::mostOf(group, "whether the run had begun",
+    own.resume |= collectives::mostOf(group, "the check for an earlier start of the run",
                                       own.restartState->saved != RestartState::notBegun);
   sayNothing = launch->rank != 0;
   if (sayNothing) {
@@ -165,7 +165,7 @@ Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
              " (", launch->hostWords, ")",
              group.generation() > 1 ? concat(", generation ", group.generation()) : ""));
   try {
-    collectives::requireSameGiven(group, "comparing options", sharedOptions(own));
+    collectives::requireSameGiven(group, "the comparison of options", sharedOptions(own));
     Exit exit = body(own);
     if (exit == Exit::ok || exit == Exit::requeue)
       group.finish();
@@ -185,8 +185,8 @@ void shareArtifact(const RunOptions &options, std::vector<std::byte> &artifact) 
   Group *group = options.device.group;
   if (!group)
     return;
-  collectives::fromFirst(*group, "sending the artifact", artifact);
-  group->requireFirsts("comparing the artifact that rank 0 sent", artifact);
+  collectives::fromFirst(*group, "the broadcast of the artifact", artifact);
+  group->requireFirsts("the check of the artifact from rank 0", artifact);
 }
 
 } // namespace weir

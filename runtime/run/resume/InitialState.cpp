@@ -97,7 +97,7 @@ void InitialState::openOnAllRanks(const Program &program, const std::string &opt
   Group *group = options.device.group;
   auto compare = [&](const std::string &value) {
     if (group)
-      collectives::requireSameGiven(*group, "comparing weights",
+      collectives::requireSameGiven(*group, "the comparison of weights",
                                     {{option, value, concat(shownName(path), " (", value, ")")}});
   };
   compare(Weights::kindOf(path));

@@ -111,7 +111,7 @@ std::string differingReplicas(const Program &program, Group *group) {
   }
   std::vector<std::vector<int64_t>> all = {own};
   if (group)
-    all = collectives::listsFromAll(*group, "comparing copies of variables", own);
+    all = collectives::listsFromAll(*group, "the comparison of replicas", own);
   std::string first;
   size_t others = 0;
   for (size_t i = 0; i < replicated.size(); ++i) {

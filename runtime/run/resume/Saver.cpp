@@ -77,7 +77,7 @@ void Saver::poll() {
     return;
   int64_t isLate = !pending->isWritten();
   if (group)
-    isLate = collectives::mostOf(*group, "whether a checkpoint is written", isLate);
+    isLate = collectives::mostOf(*group, "the check for a pending checkpoint", isLate);
   if (!isLate)
     wait();
 }

@@ -257,7 +257,7 @@ TEST_F(RanksTest, AllSeeOneFolder) {
   });
   EXPECT_TRUE(says(failures[1], {folder / "other" + ": is not the directory that rank 0 has there",
                                  "one directory, on a file system that they share"}));
-  EXPECT_EQ(failures[0], "rank 1 says: " + failures[1]);
+  EXPECT_EQ(failures[0], "rank 1 reports: " + failures[1]);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "kept"));
 
   failures = LocalGroups(2).run([&](Group &group) {

@@ -78,8 +78,8 @@ TEST(LocalRanks, WhoIsAtSomethingElseIsNamed) {
     failures[rank] = failureOf(
         [&] { exchange(ranks.of(rank), two, rank, 0, rank ? "the norm" : "the loss", 1); });
   });
-  EXPECT_EQ(failures[0], "rank 0 is in the loss, and rank 1 in the norm");
-  EXPECT_EQ(failures[1], "rank 1 is in the norm, and rank 0 in the loss");
+  EXPECT_EQ(failures[0], "rank 0 is in the loss, but rank 1 is in the norm");
+  EXPECT_EQ(failures[1], "rank 1 is in the norm, but rank 0 is in the loss");
 }
 
 TEST(LocalRanks, SizesHaveToAgree) {
@@ -90,7 +90,7 @@ TEST(LocalRanks, SizesHaveToAgree) {
     failures[rank] =
         failureOf([&] { exchange(ranks.of(rank), two, rank, 0, "the loss", 1 + rank); });
   });
-  EXPECT_EQ(failures[0], "rank 0 expects 4 bytes of rank 1 in the loss, which has 8");
+  EXPECT_EQ(failures[0], "rank 0 expected 4 bytes from rank 1 in the loss, but rank 1 sent 8");
 }
 
 TEST(LocalRanks, WhoWaitsElsewhereIsToldToo) {
@@ -100,11 +100,11 @@ TEST(LocalRanks, WhoWaitsElsewhereIsToldToo) {
   Clock::time_point now = Clock::now();
   EXPECT_EQ(failureOf([&] { ranks.of(0).check("the loss", now); }), "none");
   EXPECT_EQ(failureOf([&] { ranks.of(0).check("the loss", now - std::chrono::seconds(6)); }),
-            "rank 0 waits in the loss, and not all of its members have come within 5 s "
+            "rank 0 was waiting in the loss, but not all members arrived within 5 s "
             "(--collective-timeout)");
   ranks.end();
   EXPECT_EQ(failureOf([&] { ranks.of(1).check("the loss", now); }),
-            "rank 1 waits in the loss for a rank that has ended");
+            "rank 1 was waiting in the loss for a rank that has ended");
 }
 
 TEST(LocalRanks, NobodyWaitsForWhoHasEnded) {
@@ -116,7 +116,7 @@ TEST(LocalRanks, NobodyWaitsForWhoHasEnded) {
       return ranks.end();
     failures[rank] = failureOf([&] { exchange(ranks.of(rank), three, rank, 0, "the loss", 1); });
   });
-  EXPECT_EQ(failures[0], "rank 0 waits in the loss for a rank that has ended");
+  EXPECT_EQ(failures[0], "rank 0 was waiting in the loss for a rank that has ended");
   // The next runs are others.
   ranks.begin();
   onAll(three, [&](int rank) {
@@ -124,7 +124,7 @@ TEST(LocalRanks, NobodyWaitsForWhoHasEnded) {
       return ranks.finish(rank);
     failures[rank] = failureOf([&] { exchange(ranks.of(rank), three, rank, 0, "the loss", 1); });
   });
-  EXPECT_EQ(failures[2], "rank 2 waits in the loss for a rank that has ended");
+  EXPECT_EQ(failures[2], "rank 2 was waiting in the loss for a rank that has ended");
   ranks.begin();
   onAll(three, [&](int rank) {
     EXPECT_EQ(exchange(ranks.of(rank), three, rank, 0, "the loss", 1)[2], 200 + rank);
@@ -177,7 +177,7 @@ TEST(LocalRanks, AFailureEndsAllAxes) {
         exchange(ranks.of(0), four, 0, 1, "the loss", 1);
       });
   });
-  EXPECT_EQ(failures[1], "rank 1 is in the norm, and rank 0 in the loss");
+  EXPECT_EQ(failures[1], "rank 1 is in the norm, but rank 0 is in the loss");
   EXPECT_TRUE(failures[0].starts_with("rank ") && failures[0].find("the norm") != std::string::npos)
       << failures[0];
 }

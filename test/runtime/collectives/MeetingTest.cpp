@@ -27,8 +27,8 @@ TEST(Meeting, ASecretIsShared) {
         own.meeting.secret = own.meeting.rank ? "another one, as long" : "sixteen letters!";
         own.meeting.patience = 3s;
       });
-  EXPECT_NE(failures[1].find("or was given another secret"), std::string::npos) << failures[1];
-  EXPECT_NE(failures[0].find("rank 1 has not come"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[1].find("or it was given another secret"), std::string::npos) << failures[1];
+  EXPECT_NE(failures[0].find("rank 1 has not joined"), std::string::npos) << failures[0];
 }
 
 TEST(Meeting, RankZeroSaysWhomItWaitsFor) {
@@ -41,12 +41,11 @@ TEST(Meeting, RankZeroSaysWhomItWaitsFor) {
       own.meeting.warn = [&](const std::string &text) { said += text + "\n"; };
   };
   auto failures = onAll(2, [](Processes &group) { swap(group, "the loss"); }, alone);
-  EXPECT_NE(failures[0].find("rank 2 has not come"), std::string::npos) << failures[0];
-  EXPECT_NE(said.find("rank 2 has not come to "), std::string::npos) << said;
-  EXPECT_NE(
-      said.find(", and rank 0 waits for it; rank 0 gives up after 3 s (--collective-timeout): was "
-                "it started, with the same command?\n"),
-      std::string::npos)
+  EXPECT_NE(failures[0].find("rank 2 has not joined"), std::string::npos) << failures[0];
+  EXPECT_NE(said.find("rank 2 has not joined at "), std::string::npos) << said;
+  EXPECT_NE(said.find("; rank 0 is waiting for it, and gives up after 3 s (--collective-timeout): "
+                      "check that it was started with the same command\n"),
+            std::string::npos)
       << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
@@ -66,7 +65,8 @@ TEST(Meeting, OtherAddressesWantASecret) {
     Processes group(own, linksPlugin());
     FAIL();
   } catch (const Failure &failure) {
-    EXPECT_NE(std::string(failure.what()).find("is not one of this machine's"), std::string::npos)
+    EXPECT_NE(std::string(failure.what()).find("is not an address of this machine"),
+              std::string::npos)
         << failure.what();
   }
 }
@@ -84,9 +84,9 @@ TEST(Meeting, OtherMachinesDoNotReachALoopbackAddress) {
         EXPECT_EQ(failure.exit, Exit::usage);
         EXPECT_EQ(
             std::string(failure.what())
-                .find(concat("rank 0 is at ", host, ", which is ", host,
-                             " here: no other machine reaches it, and the launcher has started "
-                             "2 of the 4 processes on this one. Set MASTER_ADDR")),
+                .find(concat("the address of rank 0, ", host, ", resolves to ", host,
+                             " on this machine, which no other machine can reach, but the launcher "
+                             "started only 2 of the 4 processes on this machine. Set MASTER_ADDR")),
             0u)
             << failure.what();
       }
@@ -160,24 +160,24 @@ TEST(Meeting, WhoComesAgain) {
   std::this_thread::sleep_for(500ms);
   // Generation 3 is under way. One that was replaced is refused, a new one waits for its place.
   EXPECT_EQ(meets(at(1, 2)), concat("not met: rank 0 at 127.0.0.1:", port,
-                                    " refuses rank 1: generation 2 is over, and generation 3 has "
-                                    "another rank 1"));
-  EXPECT_EQ(meets(at(1, 0)), concat("not met: rank 1 is not taken by rank 0, which says at "
-                                    "127.0.0.1:",
-                                    port, ": there is a rank 1 that is alive"));
+                                    " refuses rank 1: generation 2 has ended, and generation 3 has "
+                                    "another process as rank 1"));
+  EXPECT_EQ(meets(at(1, 0)), concat("not met: rank 1 cannot join rank 0: rank 0 at 127.0.0.1:",
+                                    port, " replies: rank 1 of this run is still alive"));
   EXPECT_FALSE(isOver);
   // One that was of it ends it.
   EXPECT_NE(meets(at(1, 3)).find("not met: rank 1 "), std::string::npos);
   members.clear();
-  EXPECT_NE(first.find("rank 1 has left, and comes again"), std::string::npos) << first;
+  EXPECT_NE(first.find("rank 1 left the run and joined again"), std::string::npos) << first;
 }
 
 TEST(Meeting, WhoIsNotMet) {
   Processes::Settings own = settings(0, 2, freePort());
   own.meeting.patience = 1s;
-  EXPECT_EQ(meets(own).find("not met: rank 0 waits in the beginning: rank 1 has not come"), 0u);
+  EXPECT_EQ(meets(own).find("not met: rank 0 was waiting in the rendezvous: rank 1 has not joined"),
+            0u);
   own.meeting.rank = 1;
-  EXPECT_EQ(meets(own).find("not met: rank 1 has found no rank 0 of this job"), 0u);
+  EXPECT_EQ(meets(own).find("not met: rank 1 found no rank 0 of this job"), 0u);
 }
 
 namespace {
@@ -322,8 +322,9 @@ TEST(Meeting, AnotherUsersProcessIsNotRankZero) {
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   Processes::Settings own = settings(1, 2, port);
   own.meeting.patience = 1s;
-  EXPECT_EQ(meets(own), concat("not met: rank 1 is not taken by rank 0: who listens at 127.0.0.1:",
-                               port, " is a process of another user (uid 65534), and not rank 0"));
+  EXPECT_EQ(meets(own),
+            concat("not met: rank 1 cannot join rank 0: the process that listens at 127.0.0.1:",
+                   port, " belongs to another user (uid 65534), so it is not rank 0"));
   // The real one goes to the next port, and is found there.
   std::jthread first([&] { EXPECT_TRUE(takesPart(0, port)); });
   EXPECT_TRUE(takesPart(1, port));

@@ -112,7 +112,8 @@ TEST_P(ProcessesOver, AFailureEndsAllAxes) {
       group.exchange(Group::laneOf(1), pair, group.rank() ? "the norm" : "the loss", to, from);
   });
   EXPECT_EQ(ended, 2);
-  EXPECT_NE(failures[0].find("the ranks do not do the same"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[0].find("the ranks run different operations"), std::string::npos)
+      << failures[0];
 }
 
 TEST_P(ProcessesOver, HaveSeveralRanksEach) {
@@ -186,7 +187,7 @@ TEST_P(ProcessesOver, Agree) {
   for (const std::string &failure : failures) {
     EXPECT_EQ(failure.substr(0, 2), "2 ") << failure;
     EXPECT_TRUE(
-        failure.ends_with("rank 2 has another artifact than rank 0: all ranks are given the same"))
+        failure.ends_with("rank 2's artifact differs from rank 0's: give all ranks the same"))
         << failure;
   }
 }
@@ -200,8 +201,8 @@ TEST_P(ProcessesOver, WhoComparesSaysWhereItWaits) {
       throw Failure(Exit::data, "no data");
     requireSame(group, "the beginning of the run", "--option", 1);
   });
-  EXPECT_EQ(failures[0].find("4 before the first step: rank 0 waits in the beginning of the run "
-                             "for rank 1: rank 1 has ended with status 4: no data"),
+  EXPECT_EQ(failures[0].find("4 before the first step: rank 0 was waiting in the beginning of the "
+                             "run for rank 1: rank 1 exited with status 4: no data"),
             0u)
       << failures[0];
 }
@@ -218,7 +219,7 @@ TEST_P(ProcessesOver, WhatFailsOnOneFailsOnAll) {
     } catch (const Unreadable &failure) {
       EXPECT_EQ(failure.exit, Exit::device);
       EXPECT_EQ(failure.what(),
-                concat(group.rank() == 1 ? "" : "rank 1 says: ", "no file is left for 1"));
+                concat(group.rank() == 1 ? "" : "rank 1 reports: ", "no file is left for 1"));
       fell = true;
     }
     EXPECT_TRUE(fell);
@@ -272,7 +273,7 @@ TEST_P(ProcessesOver, WhoEndsWithoutAWordEndsAll) {
     });
   threads.clear();
   for (int rank : {0, 2})
-    EXPECT_NE(failures[rank].find("rank 1 has ended without a word"), std::string::npos)
+    EXPECT_NE(failures[rank].find("rank 1 exited without a message"), std::string::npos)
         << failures[rank];
 }
 
@@ -286,7 +287,7 @@ TEST_P(ProcessesOver, WhoFailsEndsAllWithItsStatus) {
   EXPECT_EQ(failures[1], "8 the disk is full");
   for (int rank : {0, 2}) {
     EXPECT_EQ(failures[rank].substr(0, 2), "8 ") << failures[rank];
-    EXPECT_NE(failures[rank].find("rank 1 has ended with status 8: the disk is full"),
+    EXPECT_NE(failures[rank].find("rank 1 exited with status 8: the disk is full"),
               std::string::npos)
         << failures[rank];
   }
@@ -309,9 +310,8 @@ TEST_P(ProcessesOver, WhoIsLateEndsAll) {
         }
       },
       [](Processes::Settings &own) { own.timeout = 1s; });
-  EXPECT_EQ(failures[0],
-            "7 step 5: rank 0 waits in the loss (m.weir:3) for rank 1: rank 1 is alive, "
-            "and has not come within 1 s (--collective-timeout)");
+  EXPECT_EQ(failures[0], "7 step 5: rank 0 was waiting in the loss (m.weir:3) for rank 1: rank 1 "
+                         "is alive, but did not arrive within 1 s (--collective-timeout)");
   EXPECT_EQ(failures[1].substr(0, 2), "7 ");
 }
 
@@ -332,7 +332,7 @@ TEST_P(ProcessesOver, WhoWaitsElsewhereIsToldToo) {
       std::this_thread::sleep_for(10ms);
     }
   });
-  EXPECT_EQ(failures[0], "8 step 5: rank 0 waits in the loss (m.weir:3): rank 1 has ended with "
+  EXPECT_EQ(failures[0], "8 step 5: rank 0 was waiting in the loss (m.weir:3): rank 1 exited with "
                          "status 8: the disk is full");
 }
 
@@ -347,10 +347,10 @@ TEST_P(ProcessesOver, WhatIsNotRankZerosIsRefused) {
     group.requireFirsts("comparing the artifact", artifact);
     swap(group, "the loss");
   });
-  EXPECT_EQ(failures[2], "7 comparing the artifact: rank 2 has not got what rank 0 sent: another "
-                         "program may have taken the place of a rank's connection");
+  EXPECT_EQ(failures[2], "7 comparing the artifact: rank 2 did not receive what rank 0 sent: "
+                         "another program may have intercepted a connection between ranks");
   for (int rank : {0, 1})
-    EXPECT_NE(failures[rank].find("rank 2 has ended with status 7: comparing the artifact"),
+    EXPECT_NE(failures[rank].find("rank 2 exited with status 7: comparing the artifact"),
               std::string::npos)
         << failures[rank];
 }

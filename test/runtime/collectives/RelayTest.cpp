@@ -208,9 +208,9 @@ std::string saysOf(std::span<const std::byte> artifact) {
   return encode({.kind = Message::Kind::parts, .parts = {linksPlugin().sha256(artifact), ""}});
 }
 
-constexpr char cutOff[] = "7 rank 1 waits in comparing the artifact: rank 0 is cut off: its "
-                          "connection brought bytes that it has not sent, so something on the way "
-                          "changes them";
+constexpr char cutOff[] =
+    "7 rank 1 was waiting in comparing the artifact: rank 0 was disconnected: its connection "
+    "delivered bytes that it did not send, so something on the network path modifies them";
 
 } // namespace
 
@@ -259,7 +259,8 @@ TEST(Relay, ThatSpeaksForARankIsFoundOut) {
     relay.inject(false, encode({.kind = Message::Kind::bye, .rank = 1}));
   };
   EXPECT_FALSE(believes(speak, secret, failures));
-  EXPECT_NE(failures[0].find("rank 1 is cut off: its connection brought bytes"), std::string::npos)
+  EXPECT_NE(failures[0].find("rank 1 was disconnected: its connection delivered bytes"),
+            std::string::npos)
       << failures[0];
   EXPECT_EQ(failures[1].substr(0, 2), "7 ") << failures[1];
 }

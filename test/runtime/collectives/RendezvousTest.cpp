@@ -163,9 +163,9 @@ TEST(Rendezvous, RankZeroMayBeginAfterAStranger) {
     rank.join();
     EXPECT_EQ(place, zero.place());
     EXPECT_EQ(place, concat("127.0.0.1:", port + 1));
-    EXPECT_EQ(warnings.all(), concat("the port of rank 0, 127.0.0.1:", port,
-                                     ", is taken by another program: rank 0 listens at ", place,
-                                     " instead, and ranks know it by the secret\n"));
+    EXPECT_EQ(warnings.all(), concat("another program uses the port of rank 0, 127.0.0.1:", port,
+                                     ": rank 0 listens at ", place,
+                                     " instead; the other ranks identify it by the secret\n"));
   }
 }
 
@@ -181,8 +181,9 @@ TEST(Rendezvous, RankZerosOwnRefusalIsPrompt) {
   Meeting other = meetingOf(1, port);
   other.size = 3;
   auto began = Clock::now();
-  EXPECT_EQ(found(other), concat("2 rank 0 at ", zero.place(),
-                                 " refuses rank 1: this is rank 1 of 3, and rank 0 is one of 2"));
+  EXPECT_EQ(found(other),
+            concat("2 rank 0 at ", zero.place(),
+                   " refuses rank 1: this process is rank 1 of 3, but rank 0 is one of 2"));
   EXPECT_LT(Clock::now() - began, 3s);
 }
 
@@ -195,9 +196,9 @@ TEST(Rendezvous, AnotherSecretIsNamedAndWaitedFor) {
   other.secret = "another one, as long";
   other.lateness = 300ms;
   other.patience = 2s;
-  std::string words = concat("who listens at ", zero->place(),
+  std::string words = concat("the process that listens at ", zero->place(),
                              " does not have the secret of rank 1 (WEIR_JOB_SECRET_FILE): it is "
-                             "not rank 0, or was given another secret");
+                             "not rank 0, or it was given another secret");
   auto began = Clock::now();
   {
     std::jthread rank([&] { EXPECT_EQ(found(other), "2 " + words); });
@@ -206,10 +207,9 @@ TEST(Rendezvous, AnotherSecretIsNamedAndWaitedFor) {
     zero.reset(); // it has looked for long enough
   }
   EXPECT_GT(Clock::now() - began, 1900ms);
-  EXPECT_EQ(ofRank.all(), words + "; rank 1 looks on for rank 0\n");
-  EXPECT_EQ(ofZero.all(),
-            "a process at 127.0.0.1 has come as a rank of this job, with another secret than rank "
-            "0's (WEIR_JOB_SECRET_FILE), and is not taken\n");
+  EXPECT_EQ(ofRank.all(), words + "; rank 1 keeps looking for rank 0\n");
+  EXPECT_EQ(ofZero.all(), "rank 0 rejected a process at 127.0.0.1, which tried to join this job "
+                          "with a secret other than rank 0's (WEIR_JOB_SECRET_FILE)\n");
 }
 
 TEST(Rendezvous, ARankSaysThatItWaits) {
@@ -218,9 +218,9 @@ TEST(Rendezvous, ARankSaysThatItWaits) {
   Meeting other = warnings.of(meetingOf(1, port));
   other.notice = 300ms;
   other.patience = 2s;
-  EXPECT_TRUE(found(other).starts_with("not met: rank 1 has found no rank 0 of this job"));
+  EXPECT_TRUE(found(other).starts_with("not met: rank 1 found no rank 0 of this job"));
   EXPECT_EQ(warnings.all(),
-            concat("rank 1 waits for rank 0, which has not answered at 127.0.0.1:", port,
+            concat("rank 1 is waiting for rank 0, which has not answered at 127.0.0.1:", port,
                    " for 0 s; rank 1 gives up after 2 s (--collective-timeout)\n"));
 }
 
@@ -230,9 +230,9 @@ TEST(Rendezvous, WhoProvesNothingIsNamed) {
     Stranger stranger(port, answer);
     Meeting other = meetingOf(1, port);
     other.patience = 1s;
-    EXPECT_TRUE(found(other).ends_with(
-        concat("; who listens at 127.0.0.1:", port,
-               " has not proved to know the secret: another program, or a rank 0 without one")))
+    EXPECT_TRUE(found(other).ends_with(concat("; the process that listens at 127.0.0.1:", port,
+                                              " did not prove that it knows the secret: it is "
+                                              "another program, or a rank 0 without a secret")))
         << found(other);
   }
 }
@@ -243,18 +243,20 @@ TEST(Rendezvous, OneSideHasNoSecret) {
   without.secret = "";
   {
     RankZero zero(with);
-    EXPECT_EQ(found(without), concat("2 rank 0 at ", zero.place(),
-                                     " refuses rank 1: rank 0 has a secret, and this rank has "
-                                     "none (WEIR_JOB_SECRET_FILE)"));
+    EXPECT_EQ(
+        found(without),
+        concat(
+            "2 rank 0 at ", zero.place(),
+            " refuses rank 1: rank 0 has a secret, but this rank has none (WEIR_JOB_SECRET_FILE)"));
   }
   std::swap(with.rank, without.rank);
   with.patience = 1s;
   RankZero zero(without);
   std::string said = found(with);
-  EXPECT_TRUE(said.starts_with("not met: rank 1 has found no rank 0 of this job")) << said;
-  EXPECT_TRUE(said.ends_with(concat("; who listens at ", zero.place(),
-                                    " has not proved to know the secret: another program, or a "
-                                    "rank 0 without one")))
+  EXPECT_TRUE(said.starts_with("not met: rank 1 found no rank 0 of this job")) << said;
+  EXPECT_TRUE(said.ends_with(concat("; the process that listens at ", zero.place(),
+                                    " did not prove that it knows the secret: it is another "
+                                    "program, or a rank 0 without a secret")))
       << said;
 }
 
@@ -268,10 +270,10 @@ TEST(Rendezvous, RanksThatDifferInTrustAreToldSo) {
     other.patience = 1s;
     RankZero zero(meeting);
     EXPECT_EQ(found(other),
-              concat("not met: rank 1 has found no rank 0 of this job at 127.0.0.1:", port,
-                     " or the 15 ports behind it for 1 s: was it started, with the same address "
-                     "and by the same user, ",
+              concat("not met: rank 1 found no rank 0 of this job at 127.0.0.1:", port,
+                     " or the 15 ports after it within 1 s: check that rank 0 was started with the "
+                     "same address and by the same user, ",
                      trusts ? "with" : "without",
-                     " --trust-network as this rank was, and does nothing keep connections out?"));
+                     " --trust-network as this rank was, and that no firewall blocks connections"));
   }
 }

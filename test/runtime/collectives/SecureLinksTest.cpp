@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 const std::vector<std::string> fine2(2), fine3(3);
-constexpr char unproved[] = "the other end has not proved to know the secret";
+constexpr char unproved[] = "the other end did not prove that it knows the secret";
 
 void hurry(Links::Settings &own) { own.patience = 2s; }
 
@@ -190,8 +190,8 @@ TEST(SecureLinks, ARelayThatChangesABitBreaksTheLink) {
       in.buffer->waitReceived();
       ADD_FAILURE();
     } catch (const std::exception &error) {
-      EXPECT_STREQ(error.what(), "it brought bytes that the other end has not sent, so something "
-                                 "on the way changes them");
+      EXPECT_STREQ(error.what(), "it delivered bytes that the other end did not send, so something "
+                                 "on the network path modifies them");
     }
     EXPECT_THROW(back.buffer->waitReceived(), std::exception);
     EXPECT_TRUE(std::ranges::all_of(
@@ -209,9 +209,10 @@ TEST(SecureLinks, ARelaySwapsNoRanks) {
     redirect(ranks.address(1, 2), toFirst.port);
     auto failures = ranks.connect();
     EXPECT_EQ(failures[2],
-              concat("rank 0 is not reached at 127.0.0.1 port ", toSecond.port, ": ", unproved));
+              concat("rank 0 cannot be reached at 127.0.0.1 port ", toSecond.port, ": ", unproved));
     for (size_t rank : {0, 1})
-      EXPECT_EQ(failures[rank], "rank 2 is not reached: it has not come to this rank's port");
+      EXPECT_EQ(failures[rank],
+                "rank 2 cannot be reached: it has not connected to this rank's port");
     EXPECT_GT(toFirst.connections(), 1);
   }
   // Ranks 1 and 2 call rank 0, and the relay says of each that it is the other.
@@ -225,8 +226,8 @@ TEST(SecureLinks, ARelaySwapsNoRanks) {
   auto failures = ranks.connect();
   for (size_t rank : {1, 2})
     EXPECT_EQ(failures[rank],
-              concat("rank 0 is not reached at 127.0.0.1 port ", relay.port, ": ", unproved));
-  EXPECT_EQ(failures[0], "rank 1 is not reached: it has not come to this rank's port");
+              concat("rank 0 cannot be reached at 127.0.0.1 port ", relay.port, ": ", unproved));
+  EXPECT_EQ(failures[0], "rank 1 cannot be reached: it has not connected to this rank's port");
 }
 
 TEST(SecureLinks, AnotherSecretOrRunIsNotConnected) {
@@ -242,7 +243,7 @@ TEST(SecureLinks, AnotherSecretOrRunIsNotConnected) {
     });
     auto failures = ranks.connect();
     EXPECT_TRUE(failures[1].ends_with(unproved)) << failures[1];
-    EXPECT_EQ(failures[0], "rank 1 is not reached: it has not come to this rank's port");
+    EXPECT_EQ(failures[0], "rank 1 cannot be reached: it has not connected to this rank's port");
   }
   // Nor is a run of the same name, to the address of which a rank is led.
   LinkedRanks one(2, linksSecret, hurry), other(2, linksSecret, hurry);
@@ -251,7 +252,7 @@ TEST(SecureLinks, AnotherSecretOrRunIsNotConnected) {
   std::jthread beside([&] { ofOther = other.connect(); });
   auto failures = one.connect();
   beside.join();
-  EXPECT_EQ(failures[1].substr(0, 21), "rank 0 is not reached") << failures[1];
+  EXPECT_EQ(failures[1].substr(0, 24), "rank 0 cannot be reached") << failures[1];
   EXPECT_EQ(ofOther, fine2);
   EXPECT_TRUE(isConnected(other));
 }

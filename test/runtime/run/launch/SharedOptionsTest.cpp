@@ -34,8 +34,8 @@ std::string told(const std::string &first, const std::string &other) {
 }
 
 std::string refused(const std::string &line) {
-  return "the ranks of this run were not given the same:\n  " + line +
-         "\nStart every rank with the same options, and with files of the same content";
+  return "the ranks of this run differ in their options or files:\n  " + line +
+         "\nStart every rank with the same options and with identical files";
 }
 
 } // namespace
