@@ -26,8 +26,7 @@ std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-constexpr const char *oneFolder =
-    " all ranks are given one directory, on a file system that they share";
+constexpr const char *oneFolder = " give all ranks the same directory on a shared file system";
 
 /// The run's counters stand in both files. Other tensors of these names are not the run's.
 void compareCounters(const Manifest &manifest, const SafeTensors &state) {
@@ -80,8 +79,9 @@ std::vector<int64_t> CheckpointStore::stepsOfFirst(bool allSeeThem) const {
   ranks.allOrNone("the search for checkpoints", [&] {
     for (int64_t step : there)
       if (allSeeThem && !std::ranges::count(own, step))
-        throw Failure(Exit::usage,
-                      pathOf(step) + ": is not there, and rank 0 sees it;" + oneFolder);
+        throw Failure(Exit::usage, pathOf(step) +
+                                       ": rank 0 sees this checkpoint, but this rank does not;" +
+                                       oneFolder);
   });
   return there;
 }
@@ -122,9 +122,9 @@ void CheckpointStore::prepare(size_t bytes) {
     if (ranks.isFirst() && statvfs(directory.c_str(), &space) == 0 &&
         uint64_t{space.f_bavail} * space.f_frsize < bytes)
       throw Failure(Exit::storage,
-                    concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10,
-                           " KiB, but ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
-                           " KiB are free; free some, or give another directory"));
+                    concat(directory, ": not enough space for a checkpoint: it needs ", bytes >> 10,
+                           " KiB, but only ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
+                           " KiB are free; free some space, or give another directory"));
   });
 }
 
@@ -137,7 +137,7 @@ void CheckpointStore::makeDirectories() {
       failStorage(sofar, "create the checkpoint directory");
   }
   if (!fs::is_directory(directory, none))
-    throw Failure(Exit::storage, directory + ": is no directory; --checkpoint takes one");
+    throw Failure(Exit::storage, directory + ": is not a directory; give --checkpoint a directory");
 }
 
 /// A file as a save would write it. Returns its path.
@@ -153,7 +153,7 @@ std::string CheckpointStore::makeProbe() {
     if (made)
       disk.removeFile(probe);
     throw Failure(failure.exit,
-                  concat("the checkpoint directory cannot be written: ", failure.what()));
+                  concat("cannot write to the checkpoint directory: ", failure.what()));
   }
   return probe;
 }
@@ -162,8 +162,7 @@ std::string CheckpointStore::makeProbe() {
 void CheckpointStore::findProbe(const std::string &probe) {
   int file = disk.open(probe);
   if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
-    throw Failure(Exit::usage,
-                  directory + ": is not the directory that rank 0 has there;" + oneFolder);
+    throw Failure(Exit::usage, directory + ": is not the same directory as on rank 0;" + oneFolder);
   if (file < 0)
     failStorage(probe, "write the checkpoint directory");
   disk.close(file);
@@ -262,7 +261,7 @@ Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
     } catch (const Unreadable &) {
       throw;
     } catch (const std::runtime_error &error) {
-      throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
+      throw Failure(Exit::storage, concat(path, " is incomplete or damaged: ", error.what()));
     }
   };
   std::optional<Checkpoint> found;
@@ -276,7 +275,7 @@ Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
     for (const auto &[name, sum] : sums)
       if (const Manifest::File &stated = found->manifest.files[name];
           stated.sum.empty() ? sum != 0 : hexText(sum) != stated.sum)
-        throw std::runtime_error(name + " does not have the hash that manifest.json states");
+        throw std::runtime_error(name + " does not match its hash in manifest.json");
     compareCounters(found->manifest, found->state);
     found->state.requireIntact(); // the counters may be another rank's to sum up
   };
@@ -287,8 +286,9 @@ Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
 Checkpoint CheckpointStore::load(int64_t step) const {
   Checkpoint checkpoint = open(pathOf(step), ranks);
   if (checkpoint.manifest.step != step)
-    throw Failure(Exit::storage, concat(checkpoint.path, " is not whole: manifest.json is of step ",
-                                        checkpoint.manifest.step));
+    throw Failure(Exit::storage,
+                  concat(checkpoint.path, " is incomplete or damaged: manifest.json is for step ",
+                         checkpoint.manifest.step));
   return checkpoint;
 }
 
@@ -316,7 +316,7 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say,
     }
   }
   if (!there.empty())
-    throw Failure(Exit::storage, concat(directory, ": no whole checkpoint is left:\n  ",
+    throw Failure(Exit::storage, concat(directory, ": no intact checkpoint is left:\n  ",
                                         joinFew(reasons, "\n  ")));
   return std::nullopt;
 }

@@ -27,8 +27,8 @@ DirectoryLock::DirectoryLock(const std::string &directory) {
   if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(file);
     throw Failure(Exit::usage, concat("--checkpoint ", directory,
-                                      ": another run is writing to this directory; let it end, or "
-                                      "give another directory"));
+                                      ": another run is writing to this directory; wait for it to "
+                                      "end, or give another directory"));
   }
 }
 

@@ -124,9 +124,11 @@ PartWriter::PartWriter(Disk &disk, std::string name, uint64_t size)
   if (fstat(file, &info) == 0 && static_cast<uint64_t>(info.st_size) == size)
     return;
   disk.close(file);
-  throw Failure(Exit::storage, concat(path, ": is not the file of ", size,
-                                      " bytes that was made for all: all ranks save in one folder, "
-                                      "on a file system that they share"));
+  throw Failure(
+      Exit::storage,
+      concat(
+          path, ": is not the file of ", size,
+          " bytes that rank 0 created; give all ranks the same directory on a shared file system"));
 }
 
 PartWriter::~PartWriter() {
@@ -158,9 +160,8 @@ void failStorage(const std::string &path, const char *what) {
   int reason = errno;
   std::string message = concat(path, ": cannot ", what, ": ", std::strerror(reason));
   if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
-    message +=
-        "; free some space and start again, with --resume if there are checkpoints: what was saved "
-        "before is whole";
+    message += "; free some space and start again, with --resume if there are checkpoints: what "
+               "was saved before is intact";
   throw Failure(isScarce(reason) ? Exit::device : Exit::storage, message);
 }
 

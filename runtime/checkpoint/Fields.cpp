@@ -29,12 +29,12 @@ Json parseManifest(std::string_view text) {
   try {
     Json json = Json::parse(text, bounded);
     if (!json.is_object())
-      throw std::runtime_error("manifest.json is no object");
+      throw std::runtime_error("manifest.json is not a JSON object");
     return json;
   } catch (const Json::parse_error &error) {
-    throw std::runtime_error(concat("manifest.json is no JSON from its byte ", error.byte));
+    throw std::runtime_error(concat("manifest.json is not valid JSON at byte ", error.byte));
   } catch (const Json::exception &) { // such as a number that no double holds
-    throw std::runtime_error("manifest.json is no JSON");
+    throw std::runtime_error("manifest.json is not valid JSON");
   }
 }
 

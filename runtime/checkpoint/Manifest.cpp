@@ -93,12 +93,12 @@ Manifest Manifest::read(std::string_view text) {
   Fields all(json);
   int64_t format = all.whole("format", 0, most64);
   if (format < 1 || format > formatVersion)
-    throw std::runtime_error(
-        concat("manifest.json is of format ", format, ", this program reads 1 to ", formatVersion));
+    throw std::runtime_error(concat("manifest.json has format ", format,
+                                    ", but this program reads formats 1 to ", formatVersion));
   std::string hash = all.hash("xxh3");
   json.erase("xxh3");
   if (hash != selfHash(json))
-    throw std::runtime_error("manifest.json does not have the hash it states");
+    throw std::runtime_error("manifest.json does not match the hash in it");
   Manifest manifest;
   manifest.totalSteps = all.whole("total_steps", 1, most32);
   manifest.step = all.whole("step", 0, manifest.totalSteps);

@@ -43,7 +43,7 @@ public:
       ++depth;
       return true;
     }
-    return stop("an object where none belongs");
+    return stop("an unexpected object");
   }
   bool end_object() override {
     --depth;
@@ -80,11 +80,11 @@ public:
       entries.back().dtype = value;
       return true;
     }
-    return stop("a string where none belongs");
+    return stop("an unexpected string");
   }
   bool start_array(size_t) override {
     if (depth != 2 || inArray || metadata)
-      return stop("an array where none belongs");
+      return stop("an unexpected array");
     Entry &entry = entries.back();
     bool shape = member == "shape" && !entry.hasShape;
     if (!shape && !(member == "data_offsets" && entry.offsets.empty()))
@@ -98,7 +98,7 @@ public:
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (!inArray)
-      return stop("a number where none belongs");
+      return stop("an unexpected number");
     auto &list = member == "shape" ? entries.back().shape : entries.back().offsets;
     if (list.size() >= 64)
       return stop("a list that is too long");
@@ -106,15 +106,15 @@ public:
     return true;
   }
   bool null() override { return stop("a null"); }
-  bool boolean(bool) override { return stop("a truth value"); }
+  bool boolean(bool) override { return stop("a boolean"); }
   bool number_integer(number_integer_t) override { return stop("a negative number"); }
   bool number_float(number_float_t, const string_t &) override {
-    return stop("a number that is no integer");
+    return stop("a number that is not an integer");
   }
   bool binary(binary_t &) override { return stop("binary data"); }
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::detail::exception &) override {
-    return stop("no valid JSON at its byte " + std::to_string(position));
+    return stop("invalid JSON at byte " + std::to_string(position));
   }
 
 private:
@@ -169,18 +169,18 @@ static void refuseOthers(std::span<const std::byte> bytes, const std::string &pa
   if (first != text.npos && text[first] == '{') {
     bool isIndex = text.substr(0, maxHeader).find("\"weight_map\"") != text.npos;
     refuse(isIndex ? "is the index of weights in several files" : "is a JSON file",
-           isIndex ? "join them in Python, safetensors.torch.load_file each and "
-                     "safetensors.torch.save_file all of them into one file, and give that"
-                   : "give the .safetensors file beside it");
+           isIndex ? "merge them in Python: load each file with safetensors.torch.load_file, write "
+                     "all tensors to one file with safetensors.torch.save_file, and give that file"
+                   : "give the .safetensors file next to it");
   }
   if (text.starts_with("version https://git-lfs"))
-    refuse("is Git LFS's pointer to a file", "fetch the file: git lfs pull");
+    refuse("is a Git LFS pointer", "fetch the file: git lfs pull");
 }
 
 std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,
                                                      const std::string &path, Exit exit) {
   auto fail = [&](const auto &...parts) {
-    return Failure(exit, concat(path, ": is no whole safetensors file: ", parts...));
+    return Failure(exit, concat(path, ": is not a valid safetensors file: ", parts...));
   };
   refuseOthers(bytes, path, exit);
   uint64_t length = 0;
@@ -198,7 +198,7 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
 
   HeaderReader header;
   if (!Json::sax_parse(text, text + length, &header))
-    throw fail("its header has ", header.error.empty() ? "no valid JSON" : header.error);
+    throw fail("its header has ", header.error.empty() ? "invalid JSON" : header.error);
 
   const std::byte *data = bytes.data() + sizeof length + length;
   size_t dataSize = rest - length;
@@ -211,22 +211,22 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
       if (d > INT64_MAX || __builtin_mul_overflow(size, d, &size))
         throw fail("the shape of '", shownName(entry.name), "' is too large");
     if (begin > end || end > dataSize)
-      throw fail("'", shownName(entry.name), "' lies at bytes ", begin, " to ", end, " of ",
-                 dataSize);
+      throw fail("'", shownName(entry.name), "' has data_offsets from ", begin, " to ", end,
+                 ", but the file has ", dataSize, " bytes of data");
     if (size != end - begin)
-      throw fail("'", shownName(entry.name), "' takes ", size, " bytes by its shape, but ",
-                 end - begin, " by its offsets");
+      throw fail("'", shownName(entry.name), "' needs ", size,
+                 " bytes for its shape, but its data_offsets span ", end - begin);
     StoredTensor tensor{
         entry.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}, data + begin, size};
     if (!found.emplace(entry.name, std::move(tensor)).second)
-      throw fail("'", shownName(entry.name), "' is there twice");
+      throw fail("'", shownName(entry.name), "' appears twice");
     ranges.emplace_back(begin, end);
   }
   std::sort(ranges.begin(), ranges.end());
   uint64_t covered = 0;
   for (auto [begin, end] : ranges) {
     if (begin != covered)
-      throw fail(begin < covered ? "two tensors overlap at byte " : "a hole before byte ", begin,
+      throw fail(begin < covered ? "two tensors overlap at byte " : "a gap before byte ", begin,
                  " of the data");
     covered = end;
   }

@@ -56,7 +56,7 @@ void Saving::File::write(const std::atomic<bool> &stopping) {
   for (const StoredTensor &tensor : tensors) {
     auto add = [&](uint64_t from, std::span<const std::byte> bytes) {
       if (stopping)
-        throw Failure(Exit::storage, "the checkpoint is given up");
+        throw Failure(Exit::storage, "the save of the checkpoint was abandoned");
       writer->write(begin + from, bytes);
     };
     if (tensor.owned)

@@ -124,7 +124,10 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
 std::string mismatch(const StoredTensor &variable, const StoredTensor &found, Masters masters) {
   bool converted = masters == Masters::either && converts(found, variable);
   bool type = variable.dtype != found.dtype && !converted, shape = variable.shape != found.shape;
-  return type && shape ? "other type and shape" : type ? "other type" : shape ? "other shape" : "";
+  return type && shape ? "type and shape mismatch"
+         : type        ? "type mismatch"
+         : shape       ? "shape mismatch"
+                       : "";
 }
 
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,

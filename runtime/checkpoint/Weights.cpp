@@ -93,8 +93,8 @@ Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : 
     std::error_code error;
     throw Failure(Exit::storage,
                   concat(path,
-                         ": holds no checkpoint; expected a checkpoint, the directory of a "
-                         "run, or a safetensors file",
+                         ": contains no checkpoint; expected a checkpoint, the directory of a run, "
+                         "or a safetensors file",
                          std::filesystem::exists(file, error) ? concat(", such as ", file) : ""));
   }
   place = checkpoint->path;
@@ -143,15 +143,18 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
     return;
   std::string whose = description ? concat("is a checkpoint of another model (",
                                            shownName(description->model), "):\n  ")
-                                  : std::string("does not hold this model's weights:\n  ");
-  bool types = std::ranges::any_of(
-      lines, [](const std::string &line) { return line.starts_with("other type"); });
-  bool onlyNames = std::ranges::none_of(
-      lines, [](const std::string &line) { return line.starts_with("other "); });
+                                  : std::string("does not contain this model's weights:\n  ");
+  bool types =
+      std::ranges::any_of(lines, [](const std::string &line) { return line.starts_with("type "); });
+  bool onlyNames = std::ranges::none_of(lines, [](const std::string &line) {
+    return line.starts_with("type ") || line.starts_with("shape ");
+  });
   throw Failure(
       Exit::model,
       concat(place, ": ", whose, joinFew(lines, "\n  "),
-             types ? "\nweights are read of F64, F32, F16 and BF16: save them as such" : "",
+             types
+                 ? "\nWeir reads weights of type F64, F32, F16 and BF16: save them as one of these"
+                 : "",
              !description && onlyNames
                  ? "\n--init-partial loads the tensors that both have, and initializes the others"
                  : ""));
@@ -182,10 +185,10 @@ std::string Weights::rounded(const std::vector<TensorView> &variables) const {
         ++counts[{nameOf(findSafetensors(found->dtype)->element), variable.element}];
   std::vector<std::string> parts;
   for (const auto &[types, count] : counts)
-    parts.push_back(
-        concat(count, count == 1 ? " tensor is" : " tensors are", " of ", types.first,
-               " there, and rounded to ", nameOf(types.second),
-               types.second == Element::bf16 ? ", as --param-dtype bf16 keeps them" : ""));
+    parts.push_back(concat(count, count == 1 ? " tensor is" : " tensors are", " of ", types.first,
+                           (count == 1 ? ", and Weir rounds it to " : ", and Weir rounds them to "),
+                           nameOf(types.second),
+                           types.second == Element::bf16 ? " (--param-dtype bf16)" : ""));
   return parts.empty() ? "" : concat(place, ": ", join(parts, "; "));
 }
 
@@ -206,7 +209,7 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
     used.insert(variable.name);
     if (std::string what = mismatch(own, *found); !what.empty())
       mismatches.push_back(concat(what, ": ", shownName(variable.name), " is ", describe(*found),
-                                  " there, ", describe(own), " in the model"));
+                                  " in the file, ", describe(own), " in the model"));
     else
       result.taken.push_back(nameAndShape(own));
   }
@@ -217,13 +220,13 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
       result.unused.push_back(nameAndShape(tensor) +
                               (hints-- > 0 ? didYouMean(name, missing) : ""));
   if (!mismatches.empty())
-    throw Failure(
-        Exit::model,
-        concat(place, ": tensors that are not as the model's:\n  ", joinFew(mismatches, "\n  "),
-               "\nsave other types as F32, or as F64, F16 or BF16; rename parameters of other "
-               "shapes in the model, or leave them out of the file"));
+    throw Failure(Exit::model,
+                  concat(place, ": these tensors do not match the model's:\n  ",
+                         joinFew(mismatches, "\n  "),
+                         "\nconvert other types to F32, F64, F16 or BF16; for other shapes, rename "
+                         "the model's parameters, or remove the tensors from the file"));
   if (result.taken.empty())
-    throw Failure(Exit::model, concat(place, ": has no tensor of the model; it has\n  ",
+    throw Failure(Exit::model, concat(place, ": contains none of the model's tensors; it has\n  ",
                                       joinFew(result.unused, "\n  "), "\nand the model has\n  ",
                                       joinFew(result.kept, "\n  ")));
   return result;

@@ -44,7 +44,7 @@ static const DeviceKind &kindFor(const artifact::Program &program) {
       return kind;
     known += (known.empty() ? "" : "; ") + std::string(kind.targets);
   }
-  throw Failure(Exit::model, "the target '" + target + "' is unknown: compile for " + known);
+  throw Failure(Exit::model, "unknown target '" + target + "': compile for " + known);
 }
 
 static const DeviceKind &kindNamed(const std::string &name, const artifact::Program &program) {
@@ -54,10 +54,10 @@ static const DeviceKind &kindNamed(const std::string &name, const artifact::Prog
     if (kind.name != name)
       continue;
     if (!kind.serves(targetOf(program)))
-      throw Failure(Exit::usage, "--device " + name + " does not run what is compiled for " +
-                                     targetOf(program) + ": give --device " +
-                                     std::string(kindFor(program).name) +
-                                     " or compile with another --target");
+      throw Failure(Exit::usage,
+                    "--device " + name + " cannot run a program that is compiled for " +
+                        targetOf(program) + ": give --device " +
+                        std::string(kindFor(program).name) + " or compile with another --target");
     return kind;
   }
   throw Failure(Exit::usage, "--device " + name + " is unknown" + didYouMean(name, names));

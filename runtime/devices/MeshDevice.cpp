@@ -71,9 +71,9 @@ public:
     assert(!group || group->size() == hosts.ranks());
     if (!isHosts && hosts.ranks() != mesh.ranks())
       throw Failure(Exit::usage,
-                    concat("the program is of ", mesh.ranks(), " ranks (", mesh.text(), ") on ",
+                    concat("the program has ", mesh.ranks(), " ranks (", mesh.text(), ") on ",
                            hosts.ranks(), hosts.ranks() == 1 ? " device" : " devices",
-                           ", and a GPU is one rank: compile it without --deterministic"));
+                           ", but each GPU runs one rank: compile it without --deterministic"));
     if (!group)
       local.emplace(mesh, std::chrono::seconds(options.patience));
     else if (hosts != mesh) // more than one each, or numbered in another order
@@ -230,18 +230,20 @@ public:
   void trace(Trace *trace) override {
     // What is in a graph on one of them has to be so on all.
     if (trace && !isHosts && mesh.ranks() > 1)
-      throw Failure(Exit::usage,
-                    concat("--trace and --profile time the actions of a GPU one by one, and the ",
-                           mesh.ranks(), " GPUs of --mesh ", mesh.text(),
-                           " run theirs together: give them to a program without --mesh"));
+      throw Failure(
+          Exit::usage,
+          concat("--trace and --profile time the actions of a GPU one by one, but the ",
+                 mesh.ranks(), " GPUs of --mesh ", mesh.text(),
+                 " run theirs together: give these options to a program compiled without --mesh"));
     devices[0]->trace(trace || !group || !isHosts ? trace : &recent);
   }
   void observe(Observer *observer) override {
     if (observer)
       throw Failure(
           Exit::usage,
-          concat("what actions read and write is looked at on one device, and this program is of ",
-                 mesh.ranks(), " ranks: compile it without --mesh and --deterministic"));
+          concat(
+              "Weir observes what actions read and write on one device only, but this program has ",
+              mesh.ranks(), " ranks: compile it without --mesh and --deterministic"));
   }
 
 private:
@@ -268,11 +270,11 @@ private:
     }
     if (there && all > there)
       throw Failure(Exit::device,
-                    concat("not enough memory for the model's tensors of the ", ranks,
-                           " ranks on this machine: ", all, " bytes are needed, there are ", there,
-                           hosts == mesh
-                               ? "; compile with a --memory SIZE, which is one rank's, or "
-                               : "; compile without --deterministic, or ",
+                    concat("not enough memory for the tensors of the ", ranks,
+                           " ranks on this machine: ", all,
+                           " bytes are needed, but the machine has ", there,
+                           hosts == mesh ? "; compile with a --memory SIZE, which is per rank, or "
+                                         : "; compile without --deterministic, or ",
                            "run ranks on more machines"));
   }
 

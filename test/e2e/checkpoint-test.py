@@ -114,7 +114,7 @@ class Checkpoints(ranks.Ranks):
                 self.assertEqual(self.checkpoints(self.folder / kept)[-1].name, saved)
                 done = self.all_end(self.begin(2, *words, "--resume"))
                 self.assertIn(f"from {self.folder / kept / saved}", done[0][1])
-                self.assertNotIn("not whole", done[0][1])
+                self.assertNotIn("incomplete or damaged", done[0][1])
                 if not whole:
                     self.weir(*words[:-1], self.folder / "whole", "--metrics", self.folder / "whole.jsonl")
                     whole = self.files_of("whole")
@@ -180,7 +180,7 @@ class Checkpoints(ranks.Ranks):
                                             env=self.environment(rank, 2, port)))  # fmt: skip
             self.addCleanup(self.put_away, processes[-1])
         said = self.all_end(processes, status=2)
-        self.assertRegex(said[1][1], r"host-1/kept: is not the directory that rank 0 has there; all ranks are given one directory")
+        self.assertRegex(said[1][1], r"host-1/kept: is not the same directory as on rank 0; give all ranks the same directory")
 
     def test_needs_a_folder(self):
         self.fails(2, "--async-checkpoint requires --checkpoint", "weir", "train", MODELS / "mnist-mlp.weir", "--async-checkpoint")

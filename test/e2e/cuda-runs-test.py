@@ -370,9 +370,9 @@ class CudaRuns(emulated.Test):
         model = MODELS / "mnist-mlp.weir"
         options = ["train", model, *self.digits(), "--steps", 1]
         self.fails(2, r"--device emulate is unknown; did you mean 'emulated'\?", "weir", *options, "--device", "emulate")
-        self.fails(2, r"--device cpu does not run what is compiled for cuda: give --device cuda", "weir", *options,
+        self.fails(2, r"--device cpu cannot run a program that is compiled for cuda: give --device cuda", "weir", *options,
                    "--target", "cuda", "--device", "cpu")  # fmt: skip
-        self.fails(2, r"--device emulated does not run what is compiled for x86-64", "weir", *options, "--device", "emulated")
+        self.fails(2, r"--device emulated cannot run a program that is compiled for x86-64", "weir", *options, "--device", "emulated")
 
 
 if __name__ == "__main__":

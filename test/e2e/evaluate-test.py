@@ -188,7 +188,7 @@ class Trained(Test):
             (2, "is a file; .*--init takes", ["--checkpoint", weights, *files]),
             (2, "no data for the input 'labels'", ["--checkpoint", self.kept, *files[:2]]),
             (8, "there is no such directory", ["--checkpoint", self.folder / "absent", *files]),
-            (8, "holds no checkpoint", ["--checkpoint", self.folder, *files]),
+            (8, "contains no checkpoint", ["--checkpoint", self.folder, *files]),
             # Evaluation reads the running averages, which are no parameters.
             (3, "missing: norm.running_mean", ["--init", weights, *files]),
             (4, "cannot", ["--checkpoint", self.kept, *data(images="absent.idx", labels="absent.idx")]),
@@ -196,7 +196,7 @@ class Trained(Test):
             self.fails(status, message, "weir", "eval", self.artifact, *args)
         other = self.folder / "other.weirx"
         self.weir("compile", self.model, "--set", "filters=3", "-o", other)
-        self.fails(3, "another model .*other shape: conv.weight", "weir", "eval", other, "--checkpoint", self.kept, *files)
+        self.fails(3, "another model .*shape mismatch: conv.weight", "weir", "eval", other, "--checkpoint", self.kept, *files)
 
     def test_a_model_begins_with_what_another_has_learnt(self):
         run = ["train", self.model, *self.digits(320), "--steps", 1, "--set", "classes=11"]
@@ -218,7 +218,7 @@ class Trained(Test):
         self.fails(3, r"head.weight is F32\[10, 36\] there, F32\[11, 36\] in the model", "weir", *run, "--init-partial", self.kept)
         unlike = self.write("unlike.weir", NORMED.replace("as conv", "as a").replace("as norm", "as b").replace("as head", "as c"))
         run[1] = unlike
-        self.fails(3, "has no tensor of the model", "weir", *run, "--init-partial", self.checkpoint / "model.safetensors")
+        self.fails(3, "contains none of the model's tensors", "weir", *run, "--init-partial", self.checkpoint / "model.safetensors")
         self.fails(2, "--init", "weir", *run, "--init-partial", self.kept, "--init", self.kept)
 
     def test_init_takes_a_checkpoint(self):

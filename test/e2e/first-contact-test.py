@@ -105,7 +105,7 @@ class Weights(weirtest.Test):
             for option in ("--init", "--init-partial"):
                 done = self.predict(option, path)
                 self.assertEqual(numbers(self.out), expected, dtype)
-                self.assertEqual("tensors are of f64 there, and rounded to f32" in done.stderr, dtype == "F64", done.stderr)
+                self.assertEqual("tensors are of f64, and Weir rounds them to f32" in done.stderr, dtype == "F64", done.stderr)
                 self.assertIn("bn.num_batches_tracked I64[]", done.stderr)
                 self.assertIn("h.0.attn.bias F32[1, 1, 2, 2]", done.stderr)
         # Of a file that lacks one, the other begins as in training.
@@ -121,10 +121,10 @@ class Weights(weirtest.Test):
             ("model.pt", zipped, r"model.pt: is a file of torch.save, not safetensors; turn it into safetensors in Python: safetensors.torch.save_file"),
             ("old.pt", b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", r"is a Python pickle, .*torch.save write, not safetensors"),
             ("model.safetensors.index.json", b'{"weight_map": {"a": "b.safetensors"}}', "is the index of weights in several files, not safetensors; join them"),
-            ("config.json", b'{"architectures": []}', "is a JSON file, not safetensors; give the .safetensors file beside it"),
+            ("config.json", b'{"architectures": []}', "is a JSON file, not safetensors; give the .safetensors file next to it"),
             ("w.npz", b"PK\3\4" + bytes(22) + struct.pack("<HH", 5, 0) + b"w.npy" + b"content", "is a .npz file.*safetensors.numpy.save_file"),
             ("w.gguf", b"GGUF\3\0\0\0", "is a GGUF file, not safetensors"),
-            ("lfs.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "is Git LFS's pointer to a file, .*git lfs pull"),
+            ("lfs.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer, .*git lfs pull"),
         ):
             path = self.folder / name
             path.write_bytes(content)

@@ -127,7 +127,7 @@ class OnHosts(ranks.Ranks):
                 artifact = self.compiled(*model, "--mesh", f"dp={size}", "--zero", zero)
                 self.weir("run", artifact, *fed, *self.options(f"virtual-{size}", steps=4))
                 said = self.all_end(self.begin(size, "run", artifact, *fed, *self.options(f"hosts-{size}", steps=4)))
-                self.assertRegex(said[0][1], r"; ranks meet at 10\.77\.0\.1:\d+ \(MASTER_ADDR=10\.77\.0\.1\)")
+                self.assertRegex(said[0][1], r"; rendezvous at 10\.77\.0\.1:\d+ \(MASTER_ADDR=10\.77\.0\.1\)")
                 self.assert_same(f"virtual-{size}", f"hosts-{size}")
                 for host in range(size):
                     self.assertGreater(self.network.bytes_sent(host), 100000)
@@ -141,7 +141,7 @@ class OnHosts(ranks.Ranks):
         self.weir("run", artifact, *rows, *self.options("virtual"))
         words = ["run", artifact, *rows, *self.options("hosts"), "--rendezvous", "[fd77::1]:29500", "--trust-network"]
         said = self.all_end(self.begin(2, *words, env={"WEIR_JOB_SECRET_FILE": ""}))
-        self.assertIn("ranks meet at [fd77::1]:29500", said[0][1])
+        self.assertIn("rendezvous at [fd77::1]:29500", said[0][1])
         self.assert_same("virtual", "hosts")
 
     def test_a_slow_link(self):

@@ -156,7 +156,7 @@ class Masters(weirtest.Test):
             for used in ("f32", "bf16"):
                 artifact = self.compiled(used)
                 done = self.weir("eval", artifact, "--checkpoint", self.folder / trained, *weirtest.data(window=text), "--json")
-                said = "tensors are of f32 there, and rounded to bf16" in done.stderr
+                said = "tensors are of f32, and Weir rounds them to bf16" in done.stderr
                 self.assertEqual(said, (trained, used) == ("f32", "bf16"), done.stderr)
                 losses[trained, used] = json.loads(done.stdout)["loss"]
         self.assertEqual(losses["bf16", "f32"], losses["bf16", "bf16"])
@@ -164,7 +164,7 @@ class Masters(weirtest.Test):
         self.assertAlmostEqual(losses["f32", "f32"], losses["f32", "bf16"], delta=1e-2)
         weights = self.checkpoints(self.folder / "f32")[-1] / "model.safetensors"
         done = self.weir("run", artifact, *weirtest.data(window=text), "--init", weights, "--steps", 1)
-        self.assertIn("tensors are of f32 there, and rounded to bf16", done.stderr)
+        self.assertIn("tensors are of f32, and Weir rounds them to bf16", done.stderr)
 
     def test_what_is_finite_stays_so(self):
         # The usual mask is the least f32, and is rounded to minus infinity in bf16.

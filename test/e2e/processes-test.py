@@ -120,7 +120,7 @@ class Processes(Ranks):
                 said = self.all_end(self.begin(int(mesh[1][-1]), "run", artifact, *fed, *self.options("processes")))
                 self.assert_same("virtual", "processes")
                 # Rank 0 alone reports.
-                self.assertRegex(said[0][1], r"^rank 0 of \d, as RANK=0 and WORLD_SIZE=\d say \(torchrun or a shell\); ranks meet at 127")
+                self.assertRegex(said[0][1], r"^rank 0 of \d \(RANK=0 and WORLD_SIZE=\d, set by torchrun or a shell\); rendezvous at 127")
                 self.assertRegex(said[0][0], r"steps 6\n")
                 for out, err in said[1:]:
                     self.assertEqual((out, err), ("", ""))
@@ -158,7 +158,7 @@ class Processes(Ranks):
             for run, folder in zip(runs, folders):
                 _, said = run.communicate(timeout=300)
                 self.assertEqual(run.returncode, 0, said)
-                self.assertIn("OMPI_COMM_WORLD_SIZE=2 say (Open MPI)", said)
+                self.assertIn("OMPI_COMM_WORLD_SIZE=2, set by Open MPI)", said)
                 self.assert_same("virtual", folder)
                 shutil.rmtree(self.folder / folder)
 
@@ -349,8 +349,8 @@ class Processes(Ranks):
         alone, two = self.compiled(*MLP, name="alone.weirx"), self.compiled(*MLP, "--mesh", "dp=2")
         of = lambda **more: {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"} | more
         for artifact, env, words in (
-            (alone, of(), "WORLD_SIZE=2, .*compiled for no mesh. Compile it with --mesh dp=2"),
-            (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4, .* dp=2 is of 2 ranks: start as many processes"),
+            (alone, of(), "WORLD_SIZE=2, .*compiled without a mesh. Compile it with --mesh dp=2"),
+            (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4, .* dp=2 of the artifact has 2 ranks: start one process"),
             # Nobody trains alone for a number that cannot be read.
             (two, of(WORLD_SIZE=" 2"), "WORLD_SIZE= 2: expected a number from 1 to 4096"),
             (alone, of(WORLD_SIZE="abc"), "WORLD_SIZE=abc: expected a number from 1 to 4096"),
@@ -359,14 +359,14 @@ class Processes(Ranks):
             (two, of(RANK="2"), "RANK=2: expected a number from 0 to 1"),
             (two, of(RANK="one"), "RANK=one: expected a number from 0 to 1"),
             (two, of(RANK=""), "WORLD_SIZE=2, .*RANK.* is not set"),
-            (two, of(MASTER_ADDR=""), "does not say where rank 0 is .*--rendezvous HOST:PORT"),
+            (two, of(MASTER_ADDR=""), "does not set the address of rank 0 .*--rendezvous HOST:PORT"),
             (two, of(MASTER_PORT="zero"), "MASTER_PORT=zero: expected a number"),
             (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, which is reachable from the network: .*WEIR_JOB_SECRET_FILE.*--trust-network"),
             (two, of(WEIR_JOB_SECRET_FILE="/dev/null"), "WEIR_JOB_SECRET_FILE=/dev/null: expected a file .* with 16 to 4096 bytes"),
         ):
             with self.subTest(words=words):
                 self.fails(2, words, "weir", "run", artifact, *rows, "--steps", 1, env=env)
-        self.fails(2, "dp=2 is of 2 ranks", "weir", "train", *MLP, "--mesh", "dp=2", *rows, "--steps", 1, env=of(WORLD_SIZE="3"))
+        self.fails(2, "dp=2 of the artifact has 2 ranks", "weir", "train", *MLP, "--mesh", "dp=2", *rows, "--steps", 1, env=of(WORLD_SIZE="3"))
         self.fails(2, "--rendezvous: expected HOST:PORT", "weir", "run", two, *rows, "--rendezvous", "nowhere")
         # One process of a launcher is a run as any other.
         self.weir("run", two, *rows, "--steps", 1, env={"RANK": "0", "WORLD_SIZE": "1"})
@@ -544,7 +544,7 @@ class Deterministic(Ranks):
         self.fails(3, "has 4 rows, too few for the 8 shards of --deterministic", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):
-            self.assertIn("dp=2 is of 2 ranks", err)
+            self.assertIn("dp=2 of the artifact has 2 ranks", err)
 
 
 if __name__ == "__main__":

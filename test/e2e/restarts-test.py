@@ -96,7 +96,7 @@ class Restarts(ranks.Ranks):
             kill(self.await_child(processes[choose.randrange(size)]))
         said = self.all_end(processes)
         self.assertRegex(said[0][1], r"generation \d")
-        self.assertIn("ended by SIGKILL: killed, or out of memory; started again, time ", "".join(err for _, err in said))
+        self.assertIn("terminated by SIGKILL: killed, or out of memory; restarting, attempt ", "".join(err for _, err in said))
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
         self.assertEqual(self.losses_by_step("kept.jsonl"), self.losses_by_step("whole.jsonl"))
 
@@ -140,7 +140,7 @@ class Restarts(ranks.Ranks):
         self.await_steps([mpirun], steps=20)
         kill(child_of_pid(child_of(mpirun)))
         ((out, err),) = self.all_end([mpirun])
-        self.assertRegex(err, r"rank \d: it was ended by SIGKILL: .*; started again, time 1 of 3")
+        self.assertRegex(err, r"rank \d: the process was terminated by SIGKILL: .*; restarting, attempt 1 of 3")
         self.weir_run(*words, self.folder / "whole")
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
 
@@ -164,13 +164,13 @@ class Restarts(ranks.Ranks):
         for _ in range(3):
             kill(seen := self.await_child(processes[1], seen))
         said = self.all_end(processes, status=7, within=30)
-        self.assertRegex(said[1][1], r"error: rank 1: started 3 times \(--restarts 2\), and not done; the last time it was ended by SIGKILL")
-        self.assertRegex(said[0][1], r"started again, time \d of 2")
+        self.assertRegex(said[1][1], r"error: rank 1: started 3 times \(--restarts 2\) without finishing; the last time, the process was terminated by SIGKILL")
+        self.assertRegex(said[0][1], r"restarting, attempt \d of 2")
 
     def test_what_no_retry_mends(self):
         artifact, rows = self.artifact_and_data()
         more = ["--checkpoint", self.folder / "kept", "--restarts", 9]
-        fails = lambda status, words, *args: self.assertNotIn("started again", self.fails(status, words, "weir-run", *args, *more).stderr)
+        fails = lambda status, words, *args: self.assertNotIn("restarting", self.fails(status, words, "weir-run", *args, *more).stderr)
         fails(4, "absent", artifact, *ranks.data(images=self.folder / "absent", labels=self.folder / "absent"), "--steps", 3)
         fails(3, "not a Weir artifact", self.write("no.weirx", "x" * 100), *rows, "--steps", 3)
         self.fails(2, "--restarts requires --checkpoint", "weir-run", artifact, *rows, "--restarts", 1)
@@ -186,7 +186,7 @@ class Restarts(ranks.Ranks):
         self.addCleanup(self.put_away, process)
         kill(self.await_child(process))  # it compiles
         (said,) = self.all_end([process], status=2)
-        self.assertRegex(said[1], r"the run: it was ended by SIGKILL: .*; started again, time 1 of 1\n")
+        self.assertRegex(said[1], r"the run: the process was terminated by SIGKILL: .*; restarting, attempt 1 of 1\n")
         self.assertIn("add --resume", said[1])
 
     def test_one_process_alone(self):
@@ -197,7 +197,7 @@ class Restarts(ranks.Ranks):
         self.await_steps([process], steps=20)
         kill(self.await_child(process))
         (said,) = self.all_end([process])
-        self.assertRegex(said[1], r"it was ended by SIGKILL: .*; started again, time 1 of 1; the last complete checkpoint is \S+/step-000000\d\d\n")
+        self.assertRegex(said[1], r"the process was terminated by SIGKILL: .*; restarting, attempt 1 of 1; the last complete checkpoint is \S+/step-000000\d\d\n")
         self.weir_run(*words, "--checkpoint", self.folder / "whole")
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
 
@@ -212,7 +212,7 @@ class Restarts(ranks.Ranks):
                     kill(child, signal.SIGINT)
                 said = self.all_end(processes, status=75)
                 self.assertRegex(said[0][1], r"SIGINT: stopped after step \d+, saved in")
-                self.assertNotIn("started again", said[0][1] + said[1][1])
+                self.assertNotIn("restarting", said[0][1] + said[1][1])
 
     def test_a_loss_and_then_a_signal(self):
         """As torchrun does it: a rank is lost, and the others are told to end. A dead rank's part is gone: nobody saves."""
@@ -306,8 +306,8 @@ class SeveralMeshes(ranks.Ranks):
         self.assertGreater(min(mesh["code"] for mesh in meshes), 0)
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nMeshes +dp=4 \([\d,]+ bytes of code, [\d,]+ of memory\), dp=2 \(.*, one device \(")
         for out, err in self.all_end(self.begin(3, "run", artifact, *rows, "--steps", 1), status=2):
-            self.assertRegex(err, r"WORLD_SIZE=3, as torchrun or a shell sets it, and none of its meshes is of so many ranks, which are "
-                                  r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start as many processes as one of them has ranks, or compile it with a --mesh for 3")  # fmt: skip
+            self.assertRegex(err, r"WORLD_SIZE=3 \(set by torchrun or a shell\), but none of the artifact's meshes has that many ranks; its meshes are "
+                                  r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start one process for each rank of one of these meshes, or compile it with a --mesh for 3")  # fmt: skip
         fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
         fails("--mesh dp=2 and --mesh tp=2 both have 2 ranks", "--mesh", "dp=2", "--mesh", "tp=2")
         fails("--stop-after works on one mesh, but --mesh is given 2 times: give it once", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")

@@ -381,7 +381,7 @@ class Paths(weirtest.Test):
                 with self.subTest(place=str(place)[:60], tool=tool, option=str(arguments[-2])[:60]):
                     done = subprocess.run([BIN / tool, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
                     self.assertEqual(done.returncode, status, done.stderr[:200])
-                    self.assertRegex(done.stderr, "(?i)symbolic links|too long|is no directory|no such directory|cannot read `")
+                    self.assertRegex(done.stderr, "(?i)symbolic links|too long|is not a directory|no such directory|cannot read `")
                     self.assertNotIn("fault of Weir", done.stderr)
         self.assertEqual(sorted(path.name for path in ROOT.iterdir()), there)
 

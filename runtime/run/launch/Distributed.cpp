@@ -39,23 +39,24 @@ void requireMesh(const Launch &launch, const std::vector<Mesh> &meshes) {
     all += concat(all.empty() ? "" : ", ", mesh.axes.empty() ? "one device" : mesh.text(), " (",
                   ranks, ")");
   }
-  const std::string said = concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ");
+  const std::string said = concat(launch.sizeWords, " (set by ", launch.launcher, "), but ");
   if (meshes.size() > 1)
     throw Failure(Exit::usage,
-                  concat(said, "none of its meshes is of so many ranks, which are ", all,
-                         ": start as many processes as one of them has ranks, or compile it with "
-                         "a --mesh for ",
-                         launch.size, " as well"));
+                  concat(said, "none of the artifact's meshes has that many ranks; its meshes are ",
+                         all,
+                         ": start one process for each rank of one of these meshes, or compile it "
+                         "with a --mesh for ",
+                         launch.size, " ranks as well"));
   throw Failure(Exit::usage,
-                concat(said, meshes[0].text(), " is of ", ranks, ranks == 1 ? " rank" : " ranks",
-                       ": start as many processes as the mesh has ranks, one each",
+                concat(said, meshes[0].text(), " of the artifact has ", ranks,
+                       ranks == 1 ? " rank" : " ranks", ": start one process for each rank",
                        ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
 
 collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptions &options) {
   if (launch.host.empty())
     throw Failure(Exit::usage,
-                  concat(launch.launcher, " does not say where rank 0 is (", launch.sizeWords,
+                  concat(launch.launcher, " does not set the address of rank 0 (", launch.sizeWords,
                          "): give --rendezvous HOST:PORT, such as 127.0.0.1:29500 on one machine, "
                          "or set MASTER_ADDR and MASTER_PORT"));
   collectives::Processes::Settings settings;
@@ -96,7 +97,8 @@ std::string writeLastActions(const std::string &actions, int64_t rank, const std
     return "";
   std::string path = (folder / concat("last-actions-of-rank-", rank, ".txt")).string();
   std::string text = concat(
-      why, "\n\nThe last actions, and when they began before the end of the last one:\n", actions);
+      why, "\n\nThe last actions, with their start times relative to the end of the last one:\n",
+      actions);
   try {
     NewFile file(path);
     file.write(reinterpret_cast<const std::byte *>(text.data()), text.size());
@@ -160,8 +162,8 @@ Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
     own.metrics = own.tensorboard = own.trace = "";
     own.profile = false;
   }
-  say(concat("rank ", launch->rank, " of ", launch->size, ", as ", launch->rankWords, " and ",
-             launch->sizeWords, " say (", launch->launcher, "); ranks meet at ", group.place(),
+  say(concat("rank ", launch->rank, " of ", launch->size, " (", launch->rankWords, " and ",
+             launch->sizeWords, ", set by ", launch->launcher, "); rendezvous at ", group.place(),
              " (", launch->hostWords, ")",
              group.generation() > 1 ? concat(", generation ", group.generation()) : ""));
   try {

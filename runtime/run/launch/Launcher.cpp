@@ -204,12 +204,11 @@ static void requireNoRank(const Get &get) {
       return; // what stands outside of it does not count
     }
     if (numberIn(rank) > 0)
-      throw Failure(Exit::usage,
-                    concat(words(launcher.rank, rank), ", as ", launcher.name, " sets it, and ",
-                           launcher.size,
-                           ", which would say of how many processes, is not set: this one would "
-                           "train alone; set it, or unset ",
-                           launcher.rank, " where no launcher has set it"));
+      throw Failure(Exit::usage, concat(words(launcher.rank, rank), " (set by ", launcher.name,
+                                        "), but ", launcher.size,
+                                        ", the number of processes, is not set: this process would "
+                                        "train alone; set it, or unset ",
+                                        launcher.rank, " if no launcher set it"));
   }
 }
 
@@ -237,17 +236,16 @@ std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) 
     launch.sizeWords = words(launcher.size, get(launcher.size));
     launch.size = *size;
     if (!rank || !*rank)
-      throw Failure(Exit::usage, concat(launch.sizeWords, ", as ", launcher.name, " sets it, and ",
-                                        launcher.rank,
-                                        ", which would say which of them this process is, is not "
-                                        "set; set it, or unset ",
-                                        launcher.size, " where no launcher has set it"));
+      throw Failure(Exit::usage,
+                    concat(launch.sizeWords, " (set by ", launcher.name, "), but ", launcher.rank,
+                           ", the rank of this process, is not set; set it, or unset ",
+                           launcher.size, " if no launcher set it"));
     launch.rankWords = words(launcher.rank, rank);
     launch.rank = wholeNumber(launcher.rank, rank, 0, launch.size - 1);
     if (const char *each = get("PET_NPROC_PER_NODE");
         std::strcmp(launcher.size, "PET_NNODES") == 0 && numberIn(each) > 1)
       throw Failure(Exit::usage, concat(words("PET_NPROC_PER_NODE", each),
-                                        ": a pod is one process here; start it by torchrun "
+                                        ": a pod is one process; start it with torchrun "
                                         "--no-python, or set one process per node"));
     findPlace(launch, launcher, rendezvous, get);
     launch.job = nameOfJob(launch, launcher, get);
@@ -277,14 +275,13 @@ bool isLaunchedAlone() {
 }
 
 void refuseLaunch(const Launch &launch) {
-  throw Failure(Exit::usage,
-                concat(launch.sizeWords, ", as ", launch.launcher,
-                       " sets it: this would be one of several processes (", launch.rankWords,
-                       "), and each would train the whole model alone, since it is compiled for no "
-                       "mesh. Compile it with --mesh dp=",
-                       launch.size, ", start it once, or unset ",
-                       launch.sizeWords.substr(0, launch.sizeWords.find('=')),
-                       " where no launcher has set it"));
+  throw Failure(Exit::usage, concat(launch.sizeWords, " (set by ", launch.launcher,
+                                    "): this process would be one of several (", launch.rankWords,
+                                    "), but each would train the whole model alone, because the "
+                                    "model is compiled without a mesh. Compile it with --mesh dp=",
+                                    launch.size, ", start one process, or unset ",
+                                    launch.sizeWords.substr(0, launch.sizeWords.find('=')),
+                                    " if no launcher set it"));
 }
 
 } // namespace weir

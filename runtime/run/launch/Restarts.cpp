@@ -30,9 +30,9 @@ struct End {
   int signal = 0;
 
   std::string words() const {
-    return signal ? concat("it was ended by ", Signals::name(signal),
+    return signal ? concat("the process was terminated by ", Signals::name(signal),
                            signal == SIGKILL ? ": killed, or out of memory" : "")
-                  : concat("it ended with status ", status);
+                  : concat("the process exited with status ", status);
   }
 };
 
@@ -83,7 +83,7 @@ RestartState &makeRestartState() {
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw Failure(Exit::device,
-                  concat("--restarts: no memory is to be had: ", std::strerror(errno)));
+                  concat("--restarts: cannot allocate memory: ", std::strerror(errno)));
   return *new (memory) RestartState;
 }
 
@@ -129,7 +129,7 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
     pid_t child = fork();
     if (child < 0)
       throw Failure(Exit::device,
-                    concat("--restarts: no process is to be had: ", std::strerror(errno)));
+                    concat("--restarts: cannot start a process: ", std::strerror(errno)));
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != own.parent)
@@ -140,8 +140,9 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
     End end = watch.await(child);
     if (watch.isAskedToEnd() && Signals::isOne(end.signal) && restartState.starts > 1 &&
         restartState.steps == 0)
-      throw Failure(Exit::peer, concat(who, Signals::name(end.signal),
-                                       " came before all had met again", lastCheckpoint(own)));
+      throw Failure(Exit::peer,
+                    concat(who, Signals::name(end.signal),
+                           " arrived before all ranks had joined again", lastCheckpoint(own)));
     if (Signals::isOne(end.signal))
       Signals::die(end.signal);
     if (watch.isAskedToEnd() || !mayMend(end, restartState)) {
@@ -152,9 +153,9 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
     if (restartState.starts > options.restarts)
       throw Failure(Exit(end.signal ? int(Exit::peer) : end.status),
                     concat(who, "started ", restartState.starts, " times (--restarts ",
-                           options.restarts, "), and not done; the last time ", end.words(),
+                           options.restarts, ") without finishing; the last time, ", end.words(),
                            lastCheckpoint(own)));
-    sayAlways(concat(who, end.words(), "; started again, time ", restartState.starts, " of ",
+    sayAlways(concat(who, end.words(), "; restarting, attempt ", restartState.starts, " of ",
                      options.restarts, lastCheckpoint(own)));
     ++restartState.starts;
     restartState.steps = 0;

@@ -88,7 +88,7 @@ std::string readSecret(const char *path) {
       secret.pop_back();
   }
   if (secret.size() < least || secret.size() > most)
-    throw refuse(path, concat("expected a file that can be read, with ", least, " to ", most,
+    throw refuse(path, concat("expected a readable file with ", least, " to ", most,
                               " bytes that nobody can guess",
                               file.reason() ? concat(": ", std::strerror(file.reason())) : ""));
   return secret;

@@ -53,7 +53,7 @@ constexpr SharedOption sharedTable[] = {
      }},
     {"--device",
      [](const RunOptions &o) {
-       return o.device.kind.empty() ? "what the artifact is for" : o.device.kind;
+       return o.device.kind.empty() ? "the artifact's device" : o.device.kind;
      }},
     {"--checkpoint", [](const RunOptions &o) { return givenOrNot(!o.checkpoint.empty()); }},
     {"--checkpoint-every", [](const RunOptions &o) { return std::to_string(o.every); }},

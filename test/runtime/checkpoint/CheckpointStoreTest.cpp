@@ -68,7 +68,7 @@ TEST_F(CheckpointStoreTest, Format1IsRead) {
   EXPECT_EQ(checkedStep(*load()), 2);
   flip(file(2, "model.safetensors"), readAll(file(2, "model.safetensors")).size() - 1);
   EXPECT_EQ(checkedStep(*load()), 1);
-  EXPECT_TRUE(says(said, {"model.safetensors does not have the hash that manifest.json states"}));
+  EXPECT_TRUE(says(said, {"model.safetensors does not match its hash in manifest.json"}));
 }
 
 TEST_F(CheckpointStoreTest, NothingThere) { EXPECT_FALSE(load()); }
@@ -113,7 +113,8 @@ TEST_F(CheckpointStoreTest, FallsBackFromEveryFlippedByte) {
       ASSERT_TRUE(checkpoint);
       // White space in the manifest says nothing, so changing it does no harm.
       if (checkpoint->manifest.step == 1)
-        EXPECT_TRUE(says(said, {"step-00000002 is not whole", name, "falling back to step 1"}));
+        EXPECT_TRUE(
+            says(said, {"step-00000002 is incomplete or damaged", name, "falling back to step 1"}));
       else
         EXPECT_TRUE(name == std::string("manifest.json") && std::isspace(content[at]))
             << name << " byte " << at;
@@ -146,8 +147,8 @@ TEST_F(CheckpointStoreTest, TheCountersOfBothFilesAreCompared) {
   mixed.counter = 7;
   mixed.save(store);
   EXPECT_EQ(checkedStep(*load()), 1);
-  EXPECT_TRUE(says(said, {"step-00000002 is not whole", "the step is 7 in state.safetensors",
-                          "2 in manifest.json"}));
+  EXPECT_TRUE(says(said, {"step-00000002 is incomplete or damaged",
+                          "the step is 7 in state.safetensors", "2 in manifest.json"}));
 }
 
 TEST_F(CheckpointStoreTest, WhatTheMachineLacksIsNoReasonToFallBack) {
@@ -192,7 +193,7 @@ TEST_F(CheckpointStoreTest, NoneWhole) {
   flip(file(1, "model.safetensors"), 3);
   flip(file(2, "manifest.json"), 0);
   EXPECT_TRUE(says(messageOf(Exit::storage, [&] { load(); }),
-                   {"no whole checkpoint", "step-00000001", "step-00000002"}));
+                   {"no intact checkpoint", "step-00000001", "step-00000002"}));
 }
 
 TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {

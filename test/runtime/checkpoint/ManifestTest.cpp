@@ -74,8 +74,8 @@ TEST(Manifest, EveryFieldIsChecked) {
       {"/files/model.safetensors/size", "-1", "'files.model.safetensors.size'"},
       {"/files/model.safetensors/sum", "\"0123456789ABCDEF\"", "expected 16 hexadecimal digits"},
       {"/files/state.safetensors/sum", "\"\"", "'files.state.safetensors.sum'"},
-      {"/format", "3", "of format 3, this program reads 1 to 2"},
-      {"/format", "0", "of format 0, this program reads 1 to 2"},
+      {"/format", "3", "of format 3, but this program reads formats 1 to 2"},
+      {"/format", "0", "of format 0, but this program reads formats 1 to 2"},
       {"/format", "1.0", "'format'"},
   };
   for (const Wrong &wrong : all) {
@@ -128,13 +128,13 @@ TEST(Manifest, TextThatIsNoManifest) {
   EXPECT_TRUE(says(refused(nested(100000, "[", "]")), {"nests deeper"}));
   EXPECT_TRUE(says(refused(nested(100000, "{\"a\":", "}")), {"nests deeper"}));
   EXPECT_TRUE(says(refused("{\"format\":" + nested(100000, "[", "") + "}"), {"nests deeper"}));
-  EXPECT_TRUE(says(refused("[1]"), {"is no object"}));
+  EXPECT_TRUE(says(refused("[1]"), {"is not a JSON object"}));
   EXPECT_TRUE(says(refused(""), {"no JSON"}));
   EXPECT_TRUE(says(refused("{\"model\":\"\xff\"}"), {"no JSON"}));
   EXPECT_TRUE(says(refused("{\"step\":1e999}"), {"no JSON"}));
   EXPECT_TRUE(says(refused("{\"format\":1}"), {"'xxh3'"}));
   std::string letters = "{\"format\":1,\"" + std::string(1 << 20, '\x7f') + "\":";
-  EXPECT_TRUE(says(refused(letters), {"no JSON from its byte"}));
+  EXPECT_TRUE(says(refused(letters), {"not valid JSON at byte"}));
   Json json = whole();
   json["configs"]["\x1b[2J"] = 1;
   EXPECT_TRUE(says(refused(hashed(json)), {"'configs.\\x1b[2J'"}));

@@ -185,7 +185,8 @@ TEST_F(RanksTest, AllFallBackTogether) {
         auto found = CheckpointStore(folder / "first", 2, disk, ranks)
                          .loadNewest([&](const std::string &line) { said += line; });
         EXPECT_EQ(found->manifest.step, 2);
-        EXPECT_TRUE(says(said, {"step-00000003 is not whole", name, "falling back to step 2"}));
+        EXPECT_TRUE(
+            says(said, {"step-00000003 is incomplete or damaged", name, "falling back to step 2"}));
       });
       ASSERT_EQ(failures, std::vector<std::string>(4)) << name << " byte " << at;
     }
@@ -221,7 +222,7 @@ int saveWith(const std::string &first, int64_t victim, int at, FaultyDisk::Kind 
   });
   EXPECT_EQ(failures[0].empty(), failures[1].empty()) << failures[0] << failures[1];
   if (!failures[0].empty()) {
-    std::string rank = "rank " + std::to_string(victim) + " says: ";
+    std::string rank = "rank " + std::to_string(victim) + " reports: ";
     EXPECT_TRUE(says(failures[size_t(1 - victim)], {rank + failures[size_t(victim)]}));
     EXPECT_TRUE(says(failures[0], {kind == FaultyDisk::full ? "No space left" : "error"}));
   }
@@ -255,8 +256,8 @@ TEST_F(RanksTest, AllSeeOneFolder) {
     std::filesystem::create_directory(own);
     CheckpointStore(own, 2, disk, {&group, &program->variables()}).prepare(1);
   });
-  EXPECT_TRUE(says(failures[1], {folder / "other" + ": is not the directory that rank 0 has there",
-                                 "one directory, on a file system that they share"}));
+  EXPECT_TRUE(says(failures[1], {folder / "other" + ": is not the same directory as on rank 0",
+                                 "the same directory on a shared file system"}));
   EXPECT_EQ(failures[0], "rank 1 reports: " + failures[1]);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "kept"));
 
@@ -267,7 +268,8 @@ TEST_F(RanksTest, AllSeeOneFolder) {
                     {&group, &program->variables()})
         .loadNewest([](const std::string &) {});
   });
-  EXPECT_TRUE(says(failures[1], {"other/step-00000002: is not there, and rank 0 sees it"}));
+  EXPECT_TRUE(says(failures[1],
+                   {"other/step-00000002: rank 0 sees this checkpoint, but this rank does not"}));
 }
 
 /// Memory of whole pages, of which some cannot be touched.

@@ -105,7 +105,8 @@ TEST_F(WeightsTest, LoadsACheckpointAndTheNewestOfARun) {
     EXPECT_EQ(stored(3), std::vector<float>(4, -1)); // the optimizer begins anew
   }
   folder.write("runs/step-00000007/model.safetensors", "broken");
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { Weights(checkpoint, say); }), {"not whole"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::storage, [&] { Weights(checkpoint, say); }), {"incomplete or damaged"}));
 }
 
 TEST_F(WeightsTest, ListsEveryDifference) {
@@ -113,7 +114,7 @@ TEST_F(WeightsTest, ListsEveryDifference) {
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(weights); }),
                    {weights.path(), "missing: b F32[2]", "unexpected: bb F32[2]",
                     "unexpected: extra F32[1]",
-                    "other shape: w is F32[4] in the file, F32[2, 2] in the model"}));
+                    "shape mismatch: w is F32[4] in the file, F32[2, 2] in the model"}));
   EXPECT_EQ(stored(0), std::vector<float>(4, -1));
 }
 
@@ -123,14 +124,15 @@ TEST_F(WeightsTest, SaysWhetherTypesOrShapesDiffer) {
   w.shape = {2};
   b.dtype = "I32";
   Weights weights = of({b, w});
-  std::string type = "other type: b is I32[2] ", both = "other type and shape: w is I64[2] ";
+  std::string type = "type mismatch: b is I32[2] ", both = "type and shape mismatch: w is I64[2] ";
   std::string message = messageOf(Exit::model, [&] { load(weights); });
   EXPECT_TRUE(says(message, {type + "in the file, F32[2] in the model",
                              both + "in the file, F32[2, 2] in the model"}));
   message = messageOf(Exit::model, [&] { weights.overlap(variables); });
-  EXPECT_TRUE(says(message, {type + "there, F32[2] in the model",
-                             both + "there, F32[2, 2] in the model", "save other types as F32"}));
-  EXPECT_FALSE(says(message, {"other shape:"}));
+  EXPECT_TRUE(
+      says(message, {type + "there, F32[2] in the model",
+                     both + "in the file, F32[2, 2] in the model", "convert other types to F32"}));
+  EXPECT_FALSE(says(message, {"shape mismatch:"}));
 }
 
 // 1 + 2^-9 is between two of bf16, 1 + 2^-7 is one.
@@ -150,11 +152,11 @@ TEST_F(WeightsTest, MastersAreConverted) {
   std::memcpy(bits, stored(0).data(), sizeof bits);
   for (uint16_t one : bits)
     EXPECT_EQ(one, 0x3F80);
-  EXPECT_TRUE(says(rounded.rounded(variables), {"1 tensor is of f32 there, and rounded to bf16"}));
+  EXPECT_TRUE(says(rounded.rounded(variables), {"1 tensor is of f32, and Weir rounds it to bf16"}));
   w.shape = {4};
   Weights other = of({w, tensor("b", {2}, 2)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(other); }),
-                   {"other shape: w is BF16[4] in the file, BF16[2, 2] in the model"}));
+                   {"shape mismatch: w is BF16[4] in the file, BF16[2, 2] in the model"}));
 }
 
 /// 1 + 2^-10 is a number of f16 and rounded in bf16; 1 + 2^-40 is rounded in f32.
@@ -169,7 +171,7 @@ TEST_F(WeightsTest, HalfAndDoubleAreConverted) {
   // No f32 is near it: a run reports what is not finite.
   EXPECT_EQ(stored(1), (std::vector<float>{1, -std::numeric_limits<float>::infinity()}));
   EXPECT_EQ(weights.rounded(variables),
-            weights.path() + ": 1 tensor is of f64 there, and rounded to f32");
+            weights.path() + ": 1 tensor is of f64, and Weir rounds it to f32");
   variables[0].element = Element::bf16;
   variables[0].size = 8;
   load(weights);
@@ -177,15 +179,14 @@ TEST_F(WeightsTest, HalfAndDoubleAreConverted) {
   std::memcpy(bits, stored(0).data(), sizeof bits);
   EXPECT_EQ(bits[0], 0x3F80);
   EXPECT_EQ(bits[1], 0xBF80);
-  EXPECT_TRUE(
-      says(weights.rounded(variables),
-           {"1 tensor is of f16 there, and rounded to bf16, as --param-dtype bf16 keeps them",
-            "1 tensor is of f64 there, and rounded to f32"}));
+  EXPECT_TRUE(says(weights.rounded(variables),
+                   {"1 tensor is of f16, and Weir rounds it to bf16 (--param-dtype bf16)",
+                    "1 tensor is of f64, and Weir rounds it to f32"}));
   half.assign(4, 1);
   w.dtype = "I16";
   Weights whole = of({w, b});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(whole); }),
-                   {"other type: w is I16[2, 2] in the file", "F64, F32, F16 and BF16"}));
+                   {"type mismatch: w is I16[2, 2] in the file", "F64, F32, F16 and BF16"}));
 }
 
 TEST_F(WeightsTest, BuffersOfOtherFrameworksAreNoWeights) {
@@ -244,10 +245,10 @@ TEST_F(WeightsTest, TakesWhatTheModelHas) {
 TEST_F(WeightsTest, TakesNothingOfAnotherShapeAndNotNothing) {
   Weights other = of({tensor("w", {4}, 1), tensor("b", {2}, 2)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { other.overlap(variables); }),
-                   {"other shape: w is F32[4] there, F32[2, 2] in the model"}));
+                   {"shape mismatch: w is F32[4] in the file, F32[2, 2] in the model"}));
   Weights none = of({tensor("wte", {4}, 1)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { none.overlap(variables); }),
-                   {"has no tensor of the model", "wte F32[4]", "norm.mean F32[2]"}));
+                   {"contains none of the model's tensors", "wte F32[4]", "norm.mean F32[2]"}));
 }
 
 TEST_F(WeightsTest, HintsAtAFewOfManyThatTheModelHasNot) {

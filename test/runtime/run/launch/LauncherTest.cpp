@@ -159,14 +159,13 @@ TEST(Launcher, Kubeflow) {
 
 TEST(Launcher, ARankOfNobodyKnowsHowMany) {
   EXPECT_EQ(refused({{"RANK", "1"}}),
-            "RANK=1, as torchrun or a shell sets it, and WORLD_SIZE, which would say of how many "
-            "processes, is not set: this one would train alone; set it, or unset RANK where no "
-            "launcher has set it");
-  EXPECT_NE(refused({{"SLURM_PROCID", "3"}}).find("SLURM_STEP_NUM_TASKS, which"),
+            "RANK=1 (set by torchrun or a shell), but WORLD_SIZE, the number of processes, is "
+            "not set: this process would train alone; set it, or unset RANK if no launcher set it");
+  EXPECT_NE(refused({{"SLURM_PROCID", "3"}}).find("SLURM_STEP_NUM_TASKS, the number"),
             std::string::npos);
   // What counts says that there is one.
   EXPECT_NE(refused({{"RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}})
-                .find("RANK=1, as torchrun or a shell sets it, and WORLD_SIZE"),
+                .find("RANK=1 (set by torchrun or a shell), but WORLD_SIZE"),
             std::string::npos);
   EXPECT_EQ(refused({{"WORLD_SIZE", "1"}, {"RANK", "1"}}), "RANK=1: expected a number from 0 to 0");
   EXPECT_FALSE(find({{"RANK", "0"}}));
@@ -175,7 +174,8 @@ TEST(Launcher, ARankOfNobodyKnowsHowMany) {
 }
 
 TEST(Launcher, WhatIsNone) {
-  EXPECT_NE(refused({{"WORLD_SIZE", "2"}}).find("RANK, which would say"), std::string::npos);
+  EXPECT_NE(refused({{"WORLD_SIZE", "2"}}).find("RANK, the rank of this process"),
+            std::string::npos);
   EXPECT_EQ(refused({{"WORLD_SIZE", "2"}, {"RANK", "2"}}), "RANK=2: expected a number from 0 to 1");
   EXPECT_EQ(refused({{"WORLD_SIZE", "2x"}, {"RANK", "1"}}),
             "WORLD_SIZE=2x: expected a number from 1 to 4096");

@@ -62,8 +62,8 @@ TEST_F(Secret, WhatOthersMayWriteIsRefused) {
 
 TEST_F(Secret, WhatIsNoSecretIsRefused) {
   for (const std::string &content : {std::string("0123456789abcde\n"), std::string(4097, 'x')})
-    EXPECT_TRUE(says(refused(write(content, 0600)),
-                     {"expected a file that can be read, with 16 to 4096 bytes"}));
+    EXPECT_TRUE(
+        says(refused(write(content, 0600)), {"expected a readable file with 16 to 4096 bytes"}));
   EXPECT_TRUE(says(refused(folder / "absent"), {"16 to 4096 bytes", "No such file"}));
   EXPECT_TRUE(says(refused(folder.path.string()), {"16 to 4096 bytes"}));
   std::string pipe = folder / "pipe";

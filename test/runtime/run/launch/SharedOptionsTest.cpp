@@ -83,7 +83,7 @@ TEST(SharedOptions, EachDifferenceIsNamedWithBothValues) {
       {"--eval-every 3", "--eval-every 4", "--eval-every: 3 on rank 0, 4 on rank 1"},
       {"--nan skip", "", "--nan: skip on rank 0, abort on rank 1"},
       {"--nan-limit 7", "", "--nan-limit: 7 on rank 0, 20 on rank 1"},
-      {"--device null", "", "--device: null on rank 0, what the artifact is for on rank 1"},
+      {"--device null", "", "--device: null on rank 0, the artifact's device on rank 1"},
       {"--checkpoint a", "", "--checkpoint: given on rank 0, not given on rank 1"},
       {"--checkpoint a --checkpoint-every 9", "--checkpoint a",
        "--checkpoint-every: 9 on rank 0, 500 on rank 1"},

@@ -118,7 +118,7 @@ TEST_F(Train, ResumesNoTensorOfAnotherMasterThanItSays) {
       tensor.dtype = "BF16", tensor.size /= 2;
   };
   EXPECT_TRUE(says(refused(Exit::model, edited("a", "c", narrow)),
-                   {"other type: weights is BF16[4] in the file, F32[4] in the model"}));
+                   {"type mismatch: weights is BF16[4] in the file, F32[4] in the model"}));
 }
 
 TEST_F(Train, ResumesInAnEmptyDirectory) {
