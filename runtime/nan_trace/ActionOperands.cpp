@@ -149,7 +149,7 @@ std::string Actions::nameOf(const artifact::Ref &ref) const {
   if (ref.memory() == artifact::Memory::variable) {
     const artifact::Variable &variable = *program.variables()->Get(ref.index());
     constexpr const char *kinds[] = {"the parameter", "the state", "the optimizer's state",
-                                     "the run's"};
+                                     "the run's variable"};
     return concat(kinds[static_cast<size_t>(variable.role())], " '", variable.name()->string_view(),
                   "'");
   }

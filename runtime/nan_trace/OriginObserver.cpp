@@ -38,7 +38,7 @@ void add(std::vector<std::string> &lines, const Actions &actions, Verb verb,
     std::string what = concat("  it ", verb(tensor), " ", actions.nameOf(tensor.ref), ": ");
     lines.push_back(
         what + (tensor.counts
-                    ? concat("how many elements of an update are not finite, ", statistics.largest)
+                    ? concat("the number of non-finite elements of an update, ", statistics.largest)
                     : statistics.text(tensor.shape)));
   }
   if (seen.size() > mostTensors)
@@ -95,7 +95,7 @@ static std::vector<int64_t> shapeOf(const Actions &actions, const artifact::Ref 
 std::vector<std::string> tellGiven(const Flow &flow, size_t source) {
   const auto &[place, ref, nan, accident, statistics, from, meant] = flow.source(source);
   std::vector<std::string> lines = {
-      concat("was there before the step began, in ", flow.actions.nameOf(ref)),
+      concat("existed before the step began, in ", flow.actions.nameOf(ref)),
       concat("  it has ", statistics.text(shapeOf(flow.actions, ref)))};
   if (auto reader = flow.readerOf(source))
     lines.push_back(concat("  it is first read by ", text(flow.actions, *reader)));
@@ -105,7 +105,7 @@ std::vector<std::string> tellGiven(const Flow &flow, size_t source) {
 std::vector<std::string> tellMade(const Flow &flow, size_t source, const OriginObserver &observer) {
   const Actions &actions = flow.actions;
   const Origin &origin = flow.source(source);
-  std::vector<std::string> lines = {concat("is made by ", actions.describe(*origin.place))};
+  std::vector<std::string> lines = {concat("is computed by ", actions.describe(*origin.place))};
   if (const std::optional<FoundOp> &op = observer.op()) {
     lines.push_back(concat("  ", op->at.empty() ? "" : op->at + ": ", op->what));
   } else {
@@ -123,16 +123,16 @@ std::vector<std::string> tellMade(const Flow &flow, size_t source, const OriginO
       return read.tensor.ref.memory() == tensor.ref.memory() &&
              read.tensor.ref.index() == tensor.ref.index();
     });
-    return over ? "writes over" : "writes";
+    return over ? "overwrites" : "writes";
   };
   add(lines, actions, writing, bad);
   add(lines, actions, [](const ActionOperand &) { return "reads"; }, observer.read());
   if (origin.meant) {
     const Origin &from = flow.source(*origin.meant);
-    lines.push_back(
-        concat("  the infinities that it reads ",
-               from.place ? "are made by " + text(actions, *from.place)
-                          : "were there before the step began, in " + actions.nameOf(from.ref)));
+    lines.push_back(concat("  the infinities that it reads ",
+                           from.place
+                               ? "are computed by " + text(actions, *from.place)
+                               : "existed before the step began, in " + actions.nameOf(from.ref)));
   }
   return lines;
 }

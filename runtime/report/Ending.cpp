@@ -24,8 +24,8 @@ std::string wrongEnding(const std::string &option, const std::string &path,
   std::string found = lowerCase(std::filesystem::path(path).extension().string());
   if (found == ending || std::ranges::find(known, found) == std::end(known))
     return "";
-  return concat("warning: ", option, " ", path, ": is written as ", ending,
-                ", whatever its ending");
+  return concat("warning: ", option, " ", path, ": Weir writes this file as ", ending,
+                ", whatever its extension");
 }
 
 std::function<void(const std::string &)> warnsOfEnding(const std::string &option,

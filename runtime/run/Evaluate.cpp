@@ -72,7 +72,7 @@ struct Session {
 
   static std::string source(const EvaluateOptions &options) {
     if (!isGiven(options))
-      throw Failure(Exit::usage, "whose weights? give --checkpoint DIR or --init FILE.safetensors");
+      throw Failure(Exit::usage, "no weights: give --checkpoint DIR or --init FILE.safetensors");
     if (options.checkpoint.empty())
       return options.init.empty() ? options.initPartial : options.init;
     return checkpointFolder(options.checkpoint, ", --init takes a safetensors file");
@@ -95,10 +95,10 @@ struct Session {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (dataset.source(i).vocabulary && !vocabularies.contains(inputs[i].name))
         throw Failure(Exit::data,
-                      concat(dataset.source(i).path, ": is a text, but ",
+                      concat(dataset.source(i).path, ": is text, but ",
                              weights ? weights->path() : "a model without weights",
-                             " does not say how training numbered its characters; give the "
-                             "--checkpoint of a run that was trained on text, or numbers"));
+                             " does not record how training numbered the characters; give the "
+                             "--checkpoint of a run that was trained on text, or give numbers"));
     return dataset;
   }
 };
@@ -134,8 +134,9 @@ std::vector<std::string> resultFiles(size_t count, const EvaluateOptions &option
   std::error_code none;
   if (count > 1 && std::filesystem::is_other(options.output, none))
     throw Failure(Exit::usage,
-                  concat("-o ", options.output, ": is no plain file, and the model has ", count,
-                         " results, each for a file of its own; give -o FILE.npy"));
+                  concat("-o ", options.output, ": is not a regular file, but the model has ",
+                         count,
+                         " results, and Weir writes each to its own file; give -o FILE.npy"));
   std::vector<std::string> files;
   for (size_t i = 0; i < count; ++i) {
     files.push_back(fileOf(options.output, i));
@@ -154,8 +155,8 @@ std::vector<Result> openResults(const Program &program, const artifact::Entry &e
     Result result{port, sizeOf(artifact::elementOf(port->dtype())), {}, nullptr};
     result.shape.assign(port->shape()->begin(), port->shape()->end());
     if (result.shape.empty() || result.shape[0] % batch != 0)
-      throw Failure(Exit::model, concat("the result '", port->name()->str(), "' is ",
-                                        shapeText(result.shape), ", which does not begin with the ",
+      throw Failure(Exit::model, concat("the result '", port->name()->str(), "' has the shape ",
+                                        shapeText(result.shape), ", which does not start with the ",
                                         batch, " rows of a batch; ", tiedRows(program, "predict")));
     for (int64_t size : result.shape)
       result.bytes *= size;
@@ -242,10 +243,9 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
                 batch = entryRows(entry), runs = rows / batch, left = rows % batch;
   const char *unit = dataset.window() ? "windows" : "rows";
   if (runs == 0)
-    throw Failure(Exit::data,
-                  concat("--data: ", rows, " ", unit, ", but ", tiedRows(program, "predict"),
-                         ", so a prediction takes ", batch,
-                         "; give more of them, or compile with a smaller batch"));
+    throw Failure(Exit::data, concat("--data: ", rows, " ", unit, ", but ",
+                                     tiedRows(program, "predict"), ", so a prediction needs ",
+                                     batch, "; give more data, or compile with a smaller batch"));
   if (left > 0)
     say(concat("--data: ", left, " of ", rows, " ", unit,
                " are left out: ", tiedRows(program, "predict"), ", so only whole batches of ",

@@ -28,8 +28,8 @@ Evaluator::Evaluator(Program &program, const Dataset &dataset, const std::string
   if (parts.size() == 1 && rows < batch)
     throw Failure(Exit::data,
                   concat(what, ": ", rows, dataset.window() ? " windows" : " rows", ", but ",
-                         tiedRows(program, "eval"), ", so they are evaluated in whole batches of ",
-                         batch, "; give more of them, or compile with a smaller batch"));
+                         tiedRows(program, "eval"), ", so Weir evaluates only whole batches of ",
+                         batch, "; give more data, or compile with a smaller batch"));
 }
 
 std::string Evaluator::notice() const {

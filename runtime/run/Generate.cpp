@@ -113,8 +113,8 @@ struct Predict {
     if (!input || input->dtype() != artifact::DType::i32 || input->shape()->size() != 2 ||
         input->shape()->Get(0) != 1 || !output || output->shape()->Get(0) != 1 ||
         output->shape()->Get(1) != input->shape()->Get(1))
-      throw Failure(Exit::model, "the model is no language model: its entry 'predict' does not map "
-                                 "i32[1, T] to f32[1, T, V]");
+      throw Failure(Exit::model, "the model is not a language model: its entry 'predict' does not "
+                                 "map i32[1, T] to f32[1, T, V]");
     context = input->shape()->Get(1);
     vocab = output->shape()->Get(2);
   }

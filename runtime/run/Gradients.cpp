@@ -41,7 +41,7 @@ Gradients::Gradients(Program &program, const artifact::Entry &step, std::string 
     if (port->kind() != artifact::PortKind::tensor || !name.starts_with(gradientPrefix))
       continue;
     if (port->dtype() != artifact::DType::f32)
-      throw Failure(Exit::model, concat("the output '", name, "' is no float32 tensor"));
+      throw Failure(Exit::model, concat("the output '", name, "' is not a float32 tensor"));
     Kept kept{port, {}, std::vector<std::byte>(bytesOf(*port))};
     kept.tensor.name = name.substr(std::string_view(gradientPrefix).size());
     kept.tensor.dtype = rowOf(artifact::elementOf(port->dtype())).safetensors;
@@ -51,11 +51,10 @@ Gradients::Gradients(Program &program, const artifact::Entry &step, std::string 
     all.push_back(std::move(kept));
   }
   if (all.empty())
-    throw Failure(Exit::usage,
-                  concat("--gradients ", this->path, ": the artifact of '",
-                         program.plan().model()->str(),
-                         "' does not give its gradients; compile it with `weir compile "
-                         "--gradients`"));
+    throw Failure(
+        Exit::usage,
+        concat("--gradients ", this->path, ": the artifact of '", program.plan().model()->str(),
+               "' does not output its gradients; compile it with `weir compile --gradients`"));
 }
 
 void Gradients::create() const {

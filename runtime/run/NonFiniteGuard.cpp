@@ -135,7 +135,7 @@ std::string largestValue(const std::vector<TensorView> &variables, Group *group)
     return "no value is finite";
   float value = std::bit_cast<float>(static_cast<int32_t>(most.bits));
   const TensorView &where = variables[static_cast<size_t>(most.variable)];
-  return concat("the largest value there is: ", most.isNegative ? -value : value, ", of '",
+  return concat("the largest finite value is ", most.isNegative ? -value : value, ", in '",
                 where.name, "'", placeOf(where, most.index));
 }
 

@@ -17,8 +17,8 @@ std::unique_ptr<Device> openDevice(const artifact::Program &program, const Devic
   std::unique_ptr<Device> device = makeDevice(program, options);
   if (!options.offloadFolder.empty() && isMemory(options.offloadFolder))
     say(concat("warning: --offload-dir ", options.offloadFolder,
-               ": the files there are memory (tmpfs), so what is offloaded takes as much of it as "
-               "without the option; give a folder on a disk"));
+               ": this directory is in memory (tmpfs), so offloaded tensors use as much memory as "
+               "without the option; give a directory on a disk"));
   return device;
 }
 

@@ -72,7 +72,7 @@ inline CLI::Option *writesFile(CLI::Option *option, const std::string &ending) {
 inline CLI::Validator isNotStandardOutput() {
   return CLI::Validator(
       [](std::string &path) {
-        return path == "-" ? "expected a file, found '-': this is not written to standard output"
+        return path == "-" ? "expected a file, found '-': Weir cannot write this to standard output"
                            : std::string();
       },
       "");

@@ -38,8 +38,8 @@ const artifact::Entry &requireEntry(const Program &program, const std::string &n
 
 std::string tiedRows(const Program &program, const std::string &entry) {
   if (const artifact::Tied *tied = findTied(program, entry))
-    return concat("the rows of a batch are tied (", tied->why()->string_view(), ")");
-  return "the artifact runs whole batches only";
+    return concat("the rows of a batch depend on each other (", tied->why()->string_view(), ")");
+  return "the artifact runs only whole batches";
 }
 
 std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {
@@ -64,8 +64,9 @@ int64_t entryRows(const artifact::Entry &entry) {
   int64_t rows = 0;
   for (const InputSpec &spec : inputSpecs(entry)) {
     if (rows != 0 && spec.rows() != rows)
-      throw Failure(Exit::model, concat("the inputs of '", entry.name()->str(), "' take ", rows,
-                                        " and ", spec.rows(), " rows; they have to take as many"));
+      throw Failure(Exit::model,
+                    concat("the inputs of '", entry.name()->str(), "' take ", rows, " and ",
+                           spec.rows(), " rows; all inputs must take the same number"));
     rows = spec.rows();
   }
   if (rows <= 0)

@@ -98,7 +98,7 @@ void Training::rewind(const Values &bad) {
 /// Says where what is not finite begins in the last step, which gave `bad`.
 void Training::traceStep(const Values &bad) {
   if (!wasSkipped(bad)) {
-    reports.say(concat("step ", done, " was not skipped, so it cannot be run again as it was"));
+    reports.say(concat("step ", done, " was not skipped, so Weir cannot replay it"));
     return;
   }
   rewind(bad);
@@ -106,9 +106,9 @@ void Training::traceStep(const Values &bad) {
   program.run(stepEntry);
   std::string differs = difference(bad, readOutputs());
   if (!differs.empty())
-    reports.say(concat("step ", done, ", run again, comes to something else: ", differs,
-                       ". The same step gives the same bits: the machine's memory or arithmetic "
-                       "may not be sound"));
+    reports.say(concat("step ", done, ", when replayed, gives a different result: ", differs,
+                       ". The same step always gives the same bits: the machine's memory or "
+                       "processor may be faulty"));
   tellOrigin(flow, bad);
 }
 
@@ -116,7 +116,7 @@ void Training::traceStep(const Values &bad) {
 void Training::tellOrigin(const Flow &flow, const Values &bad) {
   std::optional<size_t> origin = flow.origin();
   if (!origin) {
-    reports.say(concat("step ", done, ": nothing that it computes is not finite"));
+    reports.say(concat("step ", done, ": all values that it computes are finite"));
     return;
   }
   std::vector<std::string> lines;
@@ -129,7 +129,7 @@ void Training::tellOrigin(const Flow &flow, const Values &bad) {
     program.run(stepEntry);
     lines = tellMade(flow, *origin, observer);
   }
-  lines.front() = concat("step ", done, ": the first value that is not finite ", lines.front());
+  lines.front() = concat("step ", done, ": the first non-finite value ", lines.front());
   for (const std::string &line : lines)
     reports.say(line);
 }

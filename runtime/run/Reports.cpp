@@ -48,7 +48,7 @@ void Reports::attempt(std::optional<Sink> &sink, Write write) {
   try {
     write(*sink);
   } catch (const Failure &failure) {
-    say(concat("warning: ", failure.what(), "; training goes on without it"));
+    say(concat("warning: ", failure.what(), "; training continues without it"));
     sink.reset();
   }
 }
@@ -110,12 +110,12 @@ bool Reports::writeLast() {
   write([&] {
     if (gradients && isFirst(options) && !gradients->write())
       say(concat("--gradients ", options.gradients,
-                 ": there was no step left to run, so there are none and no file"));
+                 ": there was no step left to run, so Weir writes no gradients"));
   });
   if (profiler) {
     std::optional<Profile> profile = profiler->profile();
     if (!profile)
-      say("--profile: there was no step left to run, so there is none");
+      say("--profile: there was no step left to run, so there is no profile");
     else
       for (const std::string &line : profileText(*profile))
         say(line);

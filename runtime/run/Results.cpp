@@ -28,7 +28,7 @@ void print(const std::string &results) {
     return;
   std::cout.clear();
   std::clearerr(stdout);
-  std::cerr << "standard output: its reader has gone; the results:\n" << results << std::flush;
+  std::cerr << "standard output: its reader closed it; the results:\n" << results << std::flush;
 }
 
 } // namespace

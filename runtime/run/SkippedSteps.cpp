@@ -54,18 +54,18 @@ std::string SkippedSteps::adviceOn(const StepRecord &record,
     bool applies;
     std::string words;
   } rules[] = {
-      {data.has_value(), concat("Look at the data: ", data.value_or(""),
-                                "; mend them, unless the model expects that")},
+      {data.has_value(), concat("Check the data: ", data.value_or(""),
+                                "; correct it, unless the model expects such values")},
       {overflowed, scaleAdvice(isDynamic(program))},
       {reachesBeyondF16(record, program),
-       "f16 holds nothing beyond 65504, which may be why: bf16 does, and so does a pin of what "
-       "grows so large to f32 (`plan`)"},
-      {!isRateFinite, "The learning rate is not finite: mend the recipe's `lr`"},
+       "f16 cannot represent values beyond 65504, which may be the cause: use bf16, or pin the ops "
+       "with such values to f32 (`plan`)"},
+      {!isRateFinite, "The learning rate is not finite: correct the recipe's `lr`"},
       {isLossFinite && !isNormFinite,
-       concat("The loss is finite, but a derivative is not, as that of sqrt at 0", trace)},
+       concat("The loss is finite, but a derivative is not, such as that of sqrt at 0", trace)},
       {!isLossFinite && learnt == 0,
-       concat("The weights are those that the run began with, so the learning rate is not the "
-              "cause: an op gives infinity or no number for them",
+       concat("The weights are still the initial ones, so the learning rate is not the cause: an "
+              "op computes infinity or NaN from them",
               trace)},
       {isLossFinite, "A lower learning rate may help"},
       {true, concat("A lower learning rate may help", clip, trace)},
@@ -110,9 +110,8 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
   advice = adviceOn(record, data);
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
-    throw Failure(Exit::numeric,
-                  concat(found, ". The run began with ", notFinite,
-                         ", and no step can be taken from there; mend those weights"));
+    throw Failure(Exit::numeric, concat(found, ". The run began with ", notFinite,
+                                        ", from which no step is finite; correct those weights"));
   // What a run that is replayed was, it was.
   if (!aborts &&
       (options.replay || lastOnes < options.nanLimit.value_or(RunOptions::defaultNanLimit)))
@@ -121,12 +120,11 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
   if (aborts)
     throw Failure(Exit::numeric,
                   concat(found, ".", newest, advice,
-                         options.replay ? "" : "; --nan skip goes on without such steps"));
-  std::string before =
-      lastOnes == 1 ? "; --nan-limit 1 ends the run at the first such step."
-      : lastOnes == 2
-          ? ", as the step before it: the run learns nothing any more."
-          : concat(", as the ", lastOnes - 1, " steps before it: the run learns nothing any more.");
+                         options.replay ? "" : "; --nan skip continues without such steps"));
+  std::string before = lastOnes == 1   ? "; --nan-limit 1 ends the run at the first such step."
+                       : lastOnes == 2 ? ", like the step before it: the model no longer learns."
+                                       : concat(", like the ", lastOnes - 1,
+                                                " steps before it: the model no longer learns.");
   throw Failure(Exit::numeric, concat(found, before, newest, advice,
                                       "; a larger --nan-limit allows more of them in a row"));
 }
@@ -134,9 +132,8 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
 void SkippedSteps::requireLearnt(int64_t done) const {
   if (learnt == 0)
     throw Failure(Exit::numeric,
-                  concat("each of the ", done,
-                         " steps was left out, since it was not finite: nothing was learnt.",
-                         advice));
+                  concat("Weir skipped each of the ", done,
+                         " steps because it was not finite: the model learned nothing.", advice));
 }
 
 } // namespace weir

@@ -44,16 +44,15 @@ static int64_t stepsOfRun(const artifact::Program &plan, const RunOptions &optio
     return total;
   int64_t before = resumed->totalSteps;
   if (!options.extend && asked && total != before)
-    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before,
-                                      " steps, now ", total,
-                                      " are asked for, which changes the learning rate's course; "
-                                      "add --extend to allow it, or "
-                                      "leave out --steps and --epochs"));
+    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was started for ",
+                                      before, " steps, but this command asks for ", total,
+                                      ", which changes the learning-rate schedule; add --extend to "
+                                      "allow it, or leave out --steps and --epochs"));
   if (options.extend)
     return total;
   if (total != before)
-    say(concat("the recipe asks for ", total, " steps; the run goes on for the ", before,
-               " that it was begun for (--extend takes the recipe's)"));
+    say(concat("the recipe asks for ", total, " steps; the run continues for the ", before,
+               " that it was started for (--extend takes the recipe's)"));
   return before;
 }
 

@@ -31,9 +31,8 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     collectives::requireSame(*group, "the comparison of artifacts", "artifact",
                              artifact::payloadHash(artifact));
   if (options.nanLimit && options.nan != "skip")
-    throw Failure(Exit::usage,
-                  "--nan-limit: says how many steps --nan skip may leave out in a row; "
-                  "add --nan skip, or leave the option out");
+    throw Failure(Exit::usage, "--nan-limit: limits how many steps in a row --nan skip skips; add "
+                               "--nan skip, or leave the option out");
   if (!options.change.empty() && !options.resume && !options.replay)
     throw Failure(Exit::usage, "--change requires --resume or --replay");
   checkOverwrites(options);

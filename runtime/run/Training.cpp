@@ -55,15 +55,14 @@ void requireBefore(const RunOptions &options, const CheckpointStore &store) {
   std::vector<int64_t> steps = store.steps();
   std::string asked = concat("--replay ", options.replay, ": ");
   if (steps.empty())
-    throw Failure(Exit::usage, concat(asked, "there is no checkpoint in ", options.checkpoint,
-                                      " to begin at; give the directory of the run"));
+    throw Failure(Exit::usage, concat(asked, "found no checkpoint in ", options.checkpoint,
+                                      " to start from; give the directory of the run"));
   if (steps.back() >= options.replay)
     throw Failure(Exit::usage,
                   concat(asked, "the oldest checkpoint in ", options.checkpoint,
-                         " is of after step ", steps.back(), ": step ", steps.back() + 1,
-                         " is the first that can be replayed; --checkpoint-every and "
-                         "--keep-checkpoints of the run say "
-                         "how many checkpoints there are"));
+                         " was saved after step ", steps.back(), ": step ", steps.back() + 1,
+                         " is the first that can be replayed; the run's --checkpoint-every and "
+                         "--keep-checkpoints decide which checkpoints it keeps"));
 }
 
 /// The step, where it trains something: without a trained parameter there is one too, for the loss.
@@ -84,7 +83,7 @@ std::unique_ptr<CheckpointStore> openStore(const Program &program, const RunOpti
                                            Disk &disk) {
   if (options.checkpoint.empty()) {
     if (options.resume)
-      throw Failure(Exit::usage, "--resume: from where? give --checkpoint DIR");
+      throw Failure(Exit::usage, "--resume: no directory to resume from; give --checkpoint DIR");
     return nullptr;
   }
   auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk,
@@ -93,10 +92,9 @@ std::unique_ptr<CheckpointStore> openStore(const Program &program, const RunOpti
   if (options.replay)
     requireBefore(options, *store);
   else if (!options.resume && !store->steps().empty())
-    throw Failure(Exit::usage,
-                  concat("--checkpoint ", options.checkpoint,
-                         ": the directory holds the checkpoints of a run; "
-                         "add --resume to go on from them, or give another directory"));
+    throw Failure(Exit::usage, concat("--checkpoint ", options.checkpoint,
+                                      ": the directory contains the checkpoints of a run; add "
+                                      "--resume to continue from them, or give another directory"));
   return store;
 }
 
@@ -117,15 +115,16 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   if ((options.nan == "trace" || options.replay) &&
       !Actions(program.plan(), stepEntry).knowTensors())
     throw Failure(Exit::model, concat(options.replay ? "--replay" : "--nan trace",
-                                      ": the artifact is of an older Weir, and does not say what "
-                                      "its kernels read and write: compile it again"));
+                                      ": the artifact is from an older version of Weir, which did "
+                                      "not record what kernels read and write: compile it again"));
   if ((options.nan == "trace" || options.replay) && program.plan().mesh())
-    throw Failure(Exit::usage,
-                  concat(options.replay ? "--replay" : "--nan trace",
-                         " looks at one device, and this program is of several ranks, ",
-                         program.plan().mesh()->str(),
-                         ": compile it without --mesh and --deterministic, the run goes on with "
-                         "--resume"));
+    throw Failure(
+        Exit::usage,
+        concat(
+            options.replay ? "--replay" : "--nan trace",
+            " supports one device, but this program has several ranks, ",
+            program.plan().mesh()->str(),
+            ": compile it without --mesh and --deterministic, and continue the run with --resume"));
   if (data.heldOut() && !options.replay)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
@@ -161,22 +160,22 @@ void Training::requireSameReplicas(const std::string &when, const std::string &a
 
 void Training::initialize() {
   std::string place = initialState->begin(program, total);
-  requireSameReplicas(
-      "after initialization",
-      options.init.empty() && options.initPartial.empty()
-          ? "A processor, a memory or the network of one of them is faulty"
-          : "Are the files of --init the same on all ranks? Of those above 1 GiB only a sample was "
-            "compared. If they are, a processor, a memory or the network of a rank is faulty");
+  requireSameReplicas("after initialization",
+                      options.init.empty() && options.initPartial.empty()
+                          ? "The processor, memory or network of one of these ranks is faulty"
+                          : "Check that the files of --init are the same on all ranks: Weir "
+                            "compares only a sample of those above 1 GiB. If they are, the "
+                            "processor, memory or network of a rank is faulty");
   initialState.reset();
   NonFiniteGuard::Given given = guard.begin(
       program.variables(), writtenVariables(program.plan(), stepEntry.name()->string_view()));
   if (given.kept)
     say(concat("warning: ", *given.kept, place,
-               ", which is not finite; no step writes it, so it stays as it is"));
+               ", which is not finite; no step updates it, so it stays as it is"));
   if (given.updated) {
     std::string value = *given.updated + place;
     say(concat("warning: ", value,
-               ", which is not finite: a step that computes such a value anew is left out"));
+               ", which is not finite: Weir skips every step that computes such a value again"));
     skips.beganWith(std::move(value));
   }
 }
@@ -194,9 +193,9 @@ static std::string costOfParts(const artifact::Program &program, const artifact:
   for (const Mesh::Axis &axis : artifact::meshOf(program).axes)
     if (axis.name != dataAxis && axis.name != tensorAxis)
       others += concat(others.empty() ? " with " : ",", axis.name, "=", axis.size);
-  return concat("--deterministic: a step is that of ", artifact::meshOf(program).ranks(),
+  return concat("--deterministic: a step runs as on ", artifact::meshOf(program).ranks(),
                 " ranks (", program.mesh()->string_view(), ") on any mesh", others, ": ", times,
-                formatted("%.1f", all.received / 1e6), " MB that they give each other");
+                formatted("%.1f", all.received / 1e6), " MB of communication between them");
 }
 
 void Training::announce() const {
@@ -219,7 +218,7 @@ void Training::announce() const {
   if (std::string notice = utilization.notice(); !notice.empty())
     say(notice);
   if (!store)
-    say("the weights will not be kept: add --checkpoint DIR to keep them");
+    say("the weights will not be saved: add --checkpoint DIR to save them");
 }
 
 Exit Training::run(const Signals &signals) {
@@ -288,7 +287,7 @@ int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &
   if (noData)
     throw *noData;
   throw Failure(Exit::data, concat("rank ", most - lacking, " has no data for step ",
-                                   done + started.size() + 1, "; it says why"));
+                                   done + started.size() + 1, "; see its error message"));
 }
 
 /// Of each rank, behind what it has besides: nanoseconds of its last step.
@@ -302,12 +301,13 @@ void Training::tellSlowRanks(const std::vector<std::vector<int64_t>> &nanosecond
     return; // stages do different things
   for (const Stragglers::Change &change : stragglers.add(seconds)) {
     std::string times =
-        concat(formatted("%.3g", 1e3 * change.seconds), " ms a step besides waiting, ",
+        concat(formatted("%.3g", 1e3 * change.seconds), " ms a step without waiting, ",
                formatted("%.3g", 1e3 * change.median), " ms is the median");
     std::string who = concat("rank ", change.rank, " (", group->host(change.rank), ") ");
-    reports.say(change.isSlow ? concat("warning: ", who, "is slow, and all wait for it: ", times,
+    reports.say(change.isSlow ? concat("warning: ", who,
+                                       "is a straggler, and all other ranks wait for it: ", times,
                                        " of the ranks, over ", Stragglers::steps, " steps")
-                              : concat(who, "is not slow any more: ", times));
+                              : concat(who, "is no longer a straggler: ", times));
     reports.slowRank(done, change);
   }
 }
@@ -375,7 +375,7 @@ std::string Training::savedAsItStands() {
     awaitAll();
     return concat("; the run is saved after step ", done, " in ", store->pathOf(done));
   } catch (const Failure &failure) {
-    return concat("; and the run cannot be saved: ", failure.what());
+    return concat("; Weir could not save the run: ", failure.what());
   }
 }
 
@@ -397,7 +397,7 @@ std::string Training::savedBefore() {
       saver->wait();
     return "";
   } catch (const Failure &failure) {
-    return concat("; and the last checkpoint cannot be written: ", failure.what());
+    return concat("; Weir could not write the last checkpoint: ", failure.what());
   }
 }
 
@@ -555,12 +555,13 @@ void Training::save(bool stepsFollow) {
     return;
   requireSameReplicas(
       concat("step ", done),
-      "A processor, a memory or the network of one of them is faulty: nothing is saved." +
+      "The processor, memory or network of one of these ranks is faulty: Weir saves nothing." +
           newestCheckpoint());
   if (auto words = guard.broken(program.variables()))
     throw Failure(Exit::numeric,
                   concat("step ", done, ": ", *words,
-                         " and was finite when the run began; it is not saved.", newestCheckpoint(),
+                         ", but was finite when the run began; Weir does not save it.",
+                         newestCheckpoint(),
                          " No step writes such values: if the machine's memory is sound, this is a "
                          "fault of Weir's own, please report it"));
   saver->save(manifest(), stepsFollow);
@@ -570,11 +571,11 @@ Exit Training::stop(int signal) {
   reports.end("stop", done, {}, secondsSince(began));
   if (store) {
     reports.say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
-                       store->pathOf(done), "; the same command with --resume goes on"));
+                       store->pathOf(done), "; to continue, run the same command with --resume"));
     return Exit::requeue;
   }
   reports.say(concat(Signals::name(signal), ": stopped after step ", done,
-                     "; without --checkpoint DIR there is nothing to go on from"));
+                     "; without --checkpoint DIR, the run cannot be resumed"));
   if (group)
     group->finish();
   Signals::die(signal);

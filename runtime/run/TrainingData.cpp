@@ -108,12 +108,11 @@ void TrainingData::checkVocabularies(const Dataset &all, const Checkpoint &resum
                     concat(source.path, ": is read as ", source.format, ", but the run in ",
                            options.checkpoint, " was trained on ",
                            wasText ? "text" : data->second.format, " for the input '", name,
-                           "', where the numbers mean something else; give it ",
-                           wasText ? "text" : data->second.format, ", or begin another run"));
+                           "', so its numbers would have another meaning; give it ",
+                           wasText ? "text" : data->second.format, ", or start another run"));
     if (wasText && !usesWholeVocabulary(source))
       say(concat(source.path, ": has fewer than the ", vocabulary->second.size(),
-                 " characters that the run was begun with; they keep the numbers of ",
-                 resumed.path));
+                 " characters that the run started with; they keep the numbers in ", resumed.path));
   }
 }
 

@@ -31,15 +31,15 @@ public:
     if (!std::ranges::count(uncounted, "loss")) {
       bool isFirst = std::ranges::count(partlyUncounted, "loss") && ++partly == 1;
       return isFirst ? concat("warning: step ", step,
-                              ": nothing in its batch counts for a term of the loss, which is left "
-                              "out of it")
+                              ": nothing in its batch counts for a term of the loss, so the loss "
+                              "omits this term")
                      : "";
     }
     if (++count > 1)
       return "";
     return concat("warning: step ", step,
                   ": nothing in its batch counts for the loss, so its loss and gradients are 0; "
-                  "look at the data, or at the mask that the loss counts with");
+                  "check the data, or the mask that the loss counts with");
   }
 
   /// How many there were of `done` steps; "" where there was none.

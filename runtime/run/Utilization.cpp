@@ -71,8 +71,9 @@ void Utilization::findPeak(const artifact::Program &program, const artifact::Ent
     return;
   const DeviceKind &kind = deviceKind(program, options.device);
   if (!kind.measurePeak)
-    throw Failure(Exit::usage, concat("--peak-flops measure: that of the device '", kind.name,
-                                      "' is not measured; state it, as in --peak-flops 989T"));
+    throw Failure(Exit::usage,
+                  concat("--peak-flops measure: Weir cannot measure the peak of the device '",
+                         kind.name, "'; give the number, as in --peak-flops 989T"));
   Element factors = artifact::multipliedBy(program, step.name()->string_view());
   multiplied = nameOf(factors);
   peak = kind.measurePeak(factors, threadsOf(options.device));
@@ -104,10 +105,10 @@ std::string Utilization::notice() const {
   std::string text =
       concat("peak: ", formatted("%.4g", *peak / 1e9), " GFLOP/s",
              devices > 1 ? concat(" of ", devices, " devices together, ") : ", ",
-             measured ? concat("measured by products of ", multiplied) : "as stated");
+             measured ? concat("measured with products of ", multiplied) : "as given");
   if (!model || !executed)
-    text +=
-        "; the artifact does not say what a step takes: compile the model again for mfu and hfu";
+    text += "; the artifact does not record the FLOPs of a step: compile the model again for mfu "
+            "and hfu";
   return text;
 }
 

@@ -107,14 +107,14 @@ class Evaluation(Test):
             figures[rows] = json.loads(done.stdout)
         self.assertRegex(
             done.stderr,
-            r"--eval-data: 31 of 63 rows are left out of every evaluation: the rows of a batch are tied "
+            r"--eval-data: 31 of 63 rows are left out of every evaluation: the rows of a batch depend on each other "
             r"\(.*contrastive\.weir:8:\d+: rows are combined with other rows\), so only whole batches of 32")
         self.assertEqual(figures[63]["heldout_rows_left_out"], 31)
         self.assertNotIn("heldout_rows_left_out", figures[32])
         for rows in figures:
             self.assertGreater(figures[rows]["heldout_loss"], 1)
             self.assertLess(figures[rows]["heldout_accuracy"], 0.9)
-        self.fails(4, r"--eval-data: 31 rows, but the rows of a batch are tied .*whole batches of 32; give more",
+        self.fails(4, r"--eval-data: 31 rows, but the rows of a batch depend on each other .*whole batches of 32; give more",
                    "weir", *self.held(model, ["left", "right"], 31))
 
     def test_a_size_that_is_written_out_is_evaluated_whole(self):
@@ -128,7 +128,7 @@ class Evaluation(Test):
         self.weir("train", model, *data(x=rows), "--checkpoint", kept, "-o", artifact)
         out = self.folder / "out.npy"
         done = self.weir("predict", artifact, "--checkpoint", kept, *data(x=rows), "-o", out)
-        self.assertIn("2 of 10 rows are left out: the rows of a batch are tied", done.stderr)
+        self.assertIn("2 of 10 rows are left out: the rows of a batch depend on each other", done.stderr)
         self.assertEqual(done.stdout, f"{out} f32[8, 8]\n{self.folder}/out_1.npy i32[8]\n")
         shape, centred = array(out)
         self.assertEqual(shape, (8, 8))
@@ -139,7 +139,7 @@ class Evaluation(Test):
         self.assertEqual(list(array(self.folder / "out_1.npy")[1]),
                          [max(range(8), key=lambda c: inputs[8 * r + c]) for r in range(8)])
         few = self.rows("few.npy", 3)
-        self.fails(4, "3 rows, but the rows of a batch are tied .*takes 4", "weir", "predict", artifact,
+        self.fails(4, "3 rows, but the rows of a batch depend on each other .*needs 4", "weir", "predict", artifact,
                    "--checkpoint", kept, *data(x=few), "-o", out)
 
 
@@ -183,7 +183,7 @@ class Trained(Test):
     def test_what_is_wrong_is_said(self):
         weights, files = self.checkpoint / "model.safetensors", self.test
         for status, message, args in (
-            (2, "whose weights", files),
+            (2, "no weights", files),
             (2, "--init", ["--checkpoint", self.kept, "--init", weights, *files]),
             (2, "is a file; .*--init takes", ["--checkpoint", weights, *files]),
             (2, "no data for the input 'labels'", ["--checkpoint", self.kept, *files[:2]]),
@@ -205,10 +205,10 @@ class Trained(Test):
         begun = self.folder / "begun"
         done = self.weir(*run, "--init-partial", self.kept, "--checkpoint", begun)
         self.assertRegex(done.stderr, re_lines(
-            rf"taken from {self.checkpoint}: 6", "  conv.weight F32[4, 1, 5, 5]", "  conv.bias F32[4]",
+            rf"loaded from {self.checkpoint}: 6", "  conv.weight F32[4, 1, 5, 5]", "  conv.bias F32[4]",
             "  norm.weight F32[4]", "  norm.bias F32[4]", "  norm.running_mean F32[4]", "  norm.running_var F32[4]",
-            "not there, begin with their initialiser: 2", "  top.weight F32[11, 36]", "  top.bias F32[11]",
-            "there, but not in the model: 2", "  head.bias F32[10]; did you mean 'top.bias'?", "  head.weight F32[10, 36]; did you mean 'top.weight'?"))
+            "not in the file, initialized by the model: 2", "  top.weight F32[11, 36]", "  top.bias F32[11]",
+            "in the file, but not in the model: 2", "  head.bias F32[10]; did you mean 'top.bias'?", "  head.weight F32[10, 36]; did you mean 'top.weight'?"))
         # One step of at most 3e-3 an element from where the other run ended.
         before, after = (floats(folder / "model.safetensors") for folder in (self.checkpoint, self.checkpoints(begun)[-1]))
         for name in ("conv.weight", "norm.bias"):
@@ -229,7 +229,7 @@ class Trained(Test):
             done = self.weir("train", still, *self.digits(320), "--steps", 1, "--init", weights, "--checkpoint", kept)
             if weights.is_file():
                 self.assertRegex(done.stderr, re_lines(
-                    rf"{weights}: not there, begin with their initialiser: 2", "  norm.running_mean F32[4]", "  norm.running_var F32[4]"))
+                    rf"{weights}: not in the file, initialized by the model: 2", "  norm.running_mean F32[4]", "  norm.running_var F32[4]"))
             else:
                 self.assertNotIn("initialiser", done.stderr)
             self.assertEqual(floats(self.checkpoints(kept)[-1] / "model.safetensors"), floats(self.checkpoint / "model.safetensors"))
@@ -252,7 +252,7 @@ class Text(Test):
         self.weir("predict", artifact, "--checkpoint", kept, *data(tokens=other), "-o", out)
         self.assertEqual(array(out)[0], (300 // 16, 16, 65))
         weights = self.checkpoints(kept)[-1] / "model.safetensors"
-        self.fails(4, "other.txt: is a text, but .* does not say how", "weir", "eval", artifact, "--init", weights, *data(window=other))
+        self.fails(4, "other.txt: is text, but .* does not say how", "weir", "eval", artifact, "--init", weights, *data(window=other))
 
 
 if __name__ == "__main__":

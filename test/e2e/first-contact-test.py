@@ -112,7 +112,7 @@ class Weights(weirtest.Test):
         part = tensors(self.folder / "part.safetensors", **{"l.bias": ("F32", [2], struct.pack("<2f", *bias))})
         self.fails(3, "missing: l.weight", "weir", "predict", self.artifact, "--init", part, *data(x=self.x), "-o", self.out)
         done = self.predict("--init-partial", part)
-        self.assertIn("not there, begin with their initialiser: 1\n  l.weight F32[2, 2]", done.stderr)
+        self.assertIn("not in the file, initialized by the model: 1\n  l.weight F32[2, 2]", done.stderr)
 
     def test_files_that_are_no_safetensors(self):
         self.weir("compile", self.write("m.weir", LINEAR), "-o", self.artifact)
@@ -179,11 +179,11 @@ class Data(weirtest.Test):
         model = self.write("m.weir", LINEAR)
         x = data(x=npy(self.folder / "x.npy", "f", [2, 2], [1.0] * 4))
         done = self.weir("train", model, *x, "-o", self.folder / "m.onnx", "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.csv")
-        self.assertIn("m.onnx: is written as .weirx, whatever its ending", done.stderr)
-        self.assertIn("m.csv: is written as .jsonl, whatever its ending", done.stderr)
+        self.assertIn("m.onnx: Weir writes this file as .weirx, whatever its extension", done.stderr)
+        self.assertIn("m.csv: Weir writes this file as .jsonl, whatever its extension", done.stderr)
         self.assertNotIn("ending", self.weir("compile", model, "-o", artifact).stderr)
         done = self.weir("predict", artifact, "--checkpoint", self.folder / "kept", *x, "-o", out)
-        self.assertIn(f"warning: -o {out}: is written as .npy, whatever its ending", done.stderr)
+        self.assertIn(f"warning: -o {out}: Weir writes this file as .npy, whatever its extension", done.stderr)
         self.assertEqual(out.read_bytes()[:6], b"\x93NUMPY")
 
 

@@ -143,12 +143,12 @@ class Flops(weirtest.Test):
         artifact = self.folder / "a.weirx"
         self.compiled("gpt-char", *SMALL_GPT)
         done, results, (steps, _) = self.trained("weir", artifact, "--peak-flops", "measure", "--threads", 1)
-        self.assertRegex(done.stderr, r"peak: [\d.]+ GFLOP/s, measured by products of f32\n")
+        self.assertRegex(done.stderr, r"peak: [\d.]+ GFLOP/s, measured with products of f32\n")
         self.assertEqual(results["peak_measured"], 1)
         self.assertGreater(results["peak_flops"], 1e9)
         self.assertTrue(0 < results["mfu"] <= results["hfu"] < 1, results)
         self.assertTrue(all(0 < record["mfu"] <= record["hfu"] for record in steps))
-        self.fails(2, "that of the device 'null' is not measured; state it", "weir", "run", artifact,
+        self.fails(2, "Weir cannot measure the peak of the device 'null'; give the number", "weir", "run", artifact,
                    *data(window=self.text()), "--device", "null", "--peak-flops", "measure")
 
     def test_without_a_peak_there_is_none(self):

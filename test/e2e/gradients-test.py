@@ -15,7 +15,7 @@ class Gradients(weirtest.Test):
         self.weir("compile", weirtest.MODELS / "gpt-char.weir", *weirtest.SMALL_GPT, "-o", artifact)
         for tool in (["weir", "run"], ["weir-run"]):
             self.fails(
-                2, r"--gradients .*out.safetensors: the artifact of 'gpt' does not give its gradients; compile it with "
+                2, r"--gradients .*out.safetensors: the artifact of 'gpt' does not output its gradients; compile it with "
                 r"`weir compile --gradients`", *tool, artifact, *self.rows(), "--gradients", self.folder / "out.safetensors",
             )  # fmt: skip
         self.assertFalse((self.folder / "out.safetensors").exists())
@@ -40,7 +40,7 @@ class Gradients(weirtest.Test):
         total = norm([norm(numbers) for _, numbers in tensors.values()])
         self.assertAlmostEqual(total, self.metrics("a.jsonl")[0][-1]["grad_norm"], delta=1e-5 * total)
         done = self.weir("run", artifact, *run, "--holdout", 0.1, "--checkpoint", kept, "--resume", "--gradients", out)
-        self.assertRegex(done.stderr, "there was no step left to run, so there are none and no file")
+        self.assertRegex(done.stderr, "there was no step left to run, so Weir writes no gradients")
         self.assertFalse(out.exists())
 
     def test_a_place_that_cannot_be_written_is_known_before_the_run(self):

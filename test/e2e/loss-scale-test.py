@@ -134,16 +134,16 @@ class LossScale(weirtest.Test):
         self.assertIn("step 24: the gradients overflow at a loss scale of 4; the step changed no weight", done.stderr)
         self.assertRegex(done.stderr, r"error: step 25: loss .*: not finite\. A lower --loss-scale may help, or a dynamic one; --nan skip")
         done = self.line(1e6, "--loss-scale", "dynamic", "--steps", 3, status=5)
-        self.assertIn("each of the 3 steps was left out, since it was not finite: nothing was learnt. A dynamic --loss-scale that starts lower may help", done.stderr)
+        self.assertIn("each of the 3 steps because it was not finite: the model learned nothing. A dynamic --loss-scale that starts lower may help", done.stderr)
 
     def test_what_f16_does_not_hold_ahead_of_the_loss_is_said_to_be_that(self):
         done = self.line(5, x=100000, status=5)
-        self.assertRegex(done.stderr, r"error: step 1: loss (inf|nan), .*: not finite\. f16 holds nothing beyond 65504, which may be why: bf16 does, and so does a pin")
+        self.assertRegex(done.stderr, r"error: step 1: loss (inf|nan), .*: not finite\. f16 cannot represent values beyond 65504, which may be the cause: use bf16, or pin")
         self.line(5, "--steps", 1, x=100000, precision="bf16")
 
     def test_f8_makes_nothing_finite_that_is_not(self):
         for x in ("inf", "nan"):
-            self.assertRegex(self.line(5, x=float(x), precision="f8", status=5).stderr, r"error: step 1: loss .*Look at the data: the input 'x' has (inf|nan)")
+            self.assertRegex(self.line(5, x=float(x), precision="f8", status=5).stderr, r"error: step 1: loss .*Check the data: the input 'x' has (inf|nan)")
 
     def test_losses_are_those_without_a_scale_where_nothing_is_small(self):
         self.line(5, "--loss-scale", "none")

@@ -61,19 +61,19 @@ class Trace(weirtest.Test):
         return self.run_tool(tool, *command, *self.data, "--nan", nan, *options, status=status, env=env)
 
     def assert_made(self, done, step, *patterns):
-        self.assertRegex(done.stderr, f"step {step}: the first value that is not finite is made by action \\d+ of \\d+, ")
+        self.assertRegex(done.stderr, f"step {step}: the first non-finite value is computed by action \\d+ of \\d+, ")
         for pattern in patterns:
             self.assertRegex(done.stderr, pattern)
-        self.assertNotIn("comes to something else", done.stderr)
+        self.assertNotIn("gives a different result", done.stderr)
 
     def test_the_logarithm_of_a_negative_number(self):
         done = self.train("log(h)")
-        self.assert_made(done, 3, r"m\.weir:8:7: log of -0\.25 gives nan, at \[1, 0\]", "it writes over .*: 1 nan of 4 elements, the first at ",
+        self.assert_made(done, 3, r"m\.weir:8:7: log of -0\.25 gives nan, at \[1, 0\]", "it overwrites .*: 1 nan of 4 elements, the first at ",
                          "it reads .*: 4 elements, all finite, from -0.25 to 6", r"error: step 3: loss nan.*: not finite")
         # Without the compiler: the same action and what it computes.
         alone = self.train("log(h)", tool="weir-run")
         self.assert_made(alone, 3, r"it computes .*log at \S*m\.weir:8:7")
-        made = re.search("is made by (.*)", done.stderr)[1]
+        made = re.search("is computed by (.*)", done.stderr)[1]
         self.assertIn(made, alone.stderr)
 
     def test_a_division_by_zero(self):
@@ -110,17 +110,17 @@ class Trace(weirtest.Test):
     def test_data_that_are_not_finite(self):
         self.rows([1.0, math.nan, 3.0])
         done = self.train("h")
-        self.assertRegex(done.stderr, "step 3: the first value that is not finite was there before the step began, in the input 'x'\n"
+        self.assertRegex(done.stderr, "step 3: the first non-finite value existed before the step began, in the input 'x'\n"
                                       r"  it has 1 nan of 12 elements, the first at \[1, 1\]; the others from 1 to 3, .*\n"
                                       r"  it is first read by action \d+ of \d+, ")
-        self.assertIn("Look at the data", done.stderr)
+        self.assertIn("Check the data", done.stderr)
 
     def test_a_parameter_that_is_not_finite(self):
         header = json.dumps({"line.w": {"dtype": "F32", "shape": [3, 1], "data_offsets": [0, 12]}}).encode()
         init = self.folder / "init.safetensors"
         init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 1, math.nan, 1))
         done = self.train("h", "--init", init)
-        self.assertRegex(done.stderr, r"step 1: the first value that is not finite was there before the step began, in the parameter 'line\.w'\n  it has 1 nan of 3 elements, the first at \[1, 0\]")
+        self.assertRegex(done.stderr, r"step 1: the first non-finite value existed before the step began, in the parameter 'line\.w'\n  it has 1 nan of 3 elements, the first at \[1, 0\]")
 
     def test_an_update_alone(self):
         self.rows([1.0, 2.0, 3.0], target=50.0)
@@ -174,7 +174,7 @@ class Trace(weirtest.Test):
         self.assert_made(done, 3, r"m\.weir:8:7: log of -0\.25 gives nan, at \[1, 0\]")
         self.rows([1.0, math.nan, 3.0])
         done = self.train("h", "--device", "emulated", "--steps", 4, **gpu)
-        self.assertRegex(done.stderr, r"was there before the step began, in the input 'x'\n  it has 1 nan of 12 elements, the first at \[1, 1\]")
+        self.assertRegex(done.stderr, r"existed before the step began, in the input 'x'\n  it has 1 nan of 12 elements, the first at \[1, 1\]")
 
     def replay(self, step, *options, status=0, tool="weir"):
         command = ["run", self.folder / "m.weirx"] if tool == "weir" else [self.folder / "m.weirx"]
@@ -218,8 +218,8 @@ class Trace(weirtest.Test):
         kept = ["--checkpoint", self.kept]
         for pattern, options in (
             ("--replay 13: the run in .*kept has 12 steps", [*kept, "--replay", 13]),
-            ("--replay 4: the oldest checkpoint in .*kept is of after step 4: step 5 is the first that can be replayed", [*kept, "--replay", 4]),
-            ("--replay 4: there is no checkpoint in .*none", ["--checkpoint", self.folder / "none", "--replay", 4]),
+            ("--replay 4: the oldest checkpoint in .*kept was saved after step 4: step 5 is the first that can be replayed", [*kept, "--replay", 4]),
+            ("--replay 4: found no checkpoint in .*none", ["--checkpoint", self.folder / "none", "--replay", 4]),
             ("--replay requires --checkpoint", ["--replay", 4]),
             ("--replay.* expected a whole number of 1 or more, found '0'", [*kept, "--replay", 0]),
             ("--replay", [*kept, "--replay"]),

@@ -83,7 +83,7 @@ class Test(weirtest.Test):
 
     def test_frozen_parameters_need_their_weights(self):
         self.compile(FROZEN)
-        self.fails(2, "whose weights", "weir", "predict", self.artifact, *data(x=self.x), "-o", self.out)
+        self.fails(2, "no weights", "weir", "predict", self.artifact, *data(x=self.x), "-o", self.out)
         weights = self.folder / "w.safetensors"
         header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
         weights.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4))

@@ -82,12 +82,12 @@ class NotFinite(weirtest.Test):
             with self.subTest(limit):
                 done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--checkpoint-every", 5, "--resume", status=5)
                 # Of step 6 it is the root of 0, of those after it that of less.
-                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* The learning rate is not finite: mend the recipe's `lr`")
+                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* The learning rate is not finite: correct the recipe's `lr`")
                 self.assert_finite()
             shutil.rmtree(self.kept)
 
     def test_few_steps_that_are_skipped(self):
-        for limit, words in ((1, "; --nan-limit 1 ends the run at the first such step"), (2, ", as the step before it: the run learns nothing any more")):
+        for limit, words in ((1, "; --nan-limit 1 ends the run at the first such step"), (2, ", like the step before it: the model no longer learns")):
             done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", "--nan-limit", limit, "--resume", status=5)
             self.assertRegex(done.stderr, rf"step {6 + limit}: loss [^;]*: not finite{words}\. ")
             self.assertRegex(done.stderr, "; a larger --nan-limit allows more of them in a row\n$")
@@ -101,10 +101,10 @@ class NotFinite(weirtest.Test):
         self.data = data(x=x, y=y)
         where = r"the input 'x' has nan in row 9 of \S*/n\.npy, at \[9, 1\]"
         done = self.train("0.001", "--no-shuffle", status=5)
-        self.assertRegex(done.stderr, f"step 3: loss nan.*: not finite\\. Look at the data: {where}; mend them, unless the model expects that; --nan skip")
+        self.assertRegex(done.stderr, f"step 3: loss nan.*: not finite\\. Check the data: {where}; correct it, unless the model expects such values; --nan skip")
         self.assertNotIn("learning rate", done.stderr)
         done = self.train("0.001", "--no-shuffle", "--nan", "skip", "--nan-limit", 1, status=5)
-        self.assertRegex(done.stderr, f"first such step\\. Look at the data: {where}; .*allows more")
+        self.assertRegex(done.stderr, f"first such step\\. Check the data: {where}; .*allows more")
         done = self.train("0.001", "--no-shuffle", "--nan", "skip", "-o", self.folder / "m.weirx")
         self.assertRegex(done.stderr, f"step 3: .*the step changed no weight; {where}")
         done = self.weir("eval", self.folder / "m.weirx", "--checkpoint", self.kept, *self.data, status=5)
@@ -112,13 +112,13 @@ class NotFinite(weirtest.Test):
         weirtest.npy(x, "f", (16, 3), [math.inf] * 48)
         shutil.rmtree(self.kept)
         done = self.train("0.001", "--nan", "skip", "--steps", 3, status=5)
-        self.assertRegex(done.stderr, r"nothing was learnt\. Look at the data: the input 'x' has inf in row \d+ of \S*/n\.npy, at \[\d+, 0\]")
+        self.assertRegex(done.stderr, r"the model learned nothing\. Check the data: the input 'x' has inf in row \d+ of \S*/n\.npy, at \[\d+, 0\]")
 
     def test_a_learning_rate_that_overflows_the_weights(self):
         for accumulated in (1, 2):
             with self.subTest(accumulated=accumulated):
                 done = self.train("1e38", "--nan", "skip", "--checkpoint-every", 1, "--resume", status=5, accumulated=accumulated)
-                self.assertRegex(done.stderr, r"step 20: loss .*the update is not finite \(the largest value there is: 1, of .*\), as the 19 steps before it")
+                self.assertRegex(done.stderr, r"step 20: loss .*the update is not finite \(the largest finite value is 1, of .*\), as the 19 steps before it")
                 self.assertEqual(set(self.tensors()["line.w"]), {1.0})
                 self.assertEqual(set(self.tensors()["line.seen"]), {0.0})
                 self.assertEqual(set(self.tensors()["growing.v/line.w"]), {0.0})
@@ -126,7 +126,7 @@ class NotFinite(weirtest.Test):
 
     def test_an_optimizer_state_that_overflows(self):
         done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--checkpoint-every", 1, status=5, growth="1e20")
-        self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest value there is: 1e\+20, of 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
+        self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest finite value is 1e\+20, of 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
         self.assertRegex(done.stderr, "step 6: loss .*as the 4 steps before it")
         self.assert_finite()
 
@@ -136,7 +136,7 @@ class NotFinite(weirtest.Test):
         init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 1, -math.inf, 1))
         done = self.train("0.001", "--init", init, "--nan", "skip", status=5)
         self.assertRegex(done.stderr, r"warning: 'line\.w' is -inf at \[1, 0\] in .*init.safetensors")
-        self.assertRegex(done.stderr, r"error: step 1: .*'line\.w' is -inf at \[1, 0\].* no step can be taken from there")
+        self.assertRegex(done.stderr, r"error: step 1: .*'line\.w' is -inf at \[1, 0\].* from which no step is finite")
 
     def test_a_mask_that_nothing_trains(self):
         text = MODEL.replace("return x @ w", "param mask: [3, 1] = zeros()\n  return x @ (w * exp(mask))")
@@ -146,15 +146,15 @@ class NotFinite(weirtest.Test):
         init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 0, -math.inf, 0))
         model = self.write("m.weir", text)
         done = self.weir("train", model, *self.data, "--init-partial", init, "--checkpoint", self.kept)
-        self.assertRegex(done.stderr, r"warning: 'line\.mask' is -inf at \[1, 0\] in .*no step writes it, so it stays as it is")
+        self.assertRegex(done.stderr, r"warning: 'line\.mask' is -inf at \[1, 0\] in .*no step updates it, so it stays as it is")
         self.assertEqual(self.tensors()["line.mask"], (0, -math.inf, 0))
 
     def test_the_advice_fits_the_cause(self):
         trace, clipped = "; --nan trace names the op and its line", ("  loss mse", "  clip global_norm(1e30)\n  loss mse")
         for change, rate, step, advice in (
-            (("x @ w", "sqrt(x @ (w - 1))"), "0.001", "1", "The loss is finite, but a derivative is not, as that of sqrt at 0" + trace),
-            (("x @ w", "log(x @ (w - 1))"), "0.001", "1", "The weights are those that the run began with, so the learning rate is not the "
-             "cause: an op gives infinity or no number for them" + trace),
+            (("x @ w", "sqrt(x @ (w - 1))"), "0.001", "1", "The loss is finite, but a derivative is not, such as that of sqrt at 0" + trace),
+            (("x @ w", "log(x @ (w - 1))"), "0.001", "1", "The weights are still the initial ones, so the learning rate is not the "
+             "cause: an op computes infinity or NaN from them" + trace),
             (("x @ w", "x @ w"), "1.0", r"\d\d", r"A lower learning rate may help, or clip global_norm\(1.0\) in the recipe" + trace),
             (clipped, "1.0", r"\d\d", "A lower learning rate may help, or a smaller norm in the recipe's clip" + trace),
             (("x @ w", "x @ w"), "1e38", "1", r"the update is not finite.*\. A lower learning rate may help;"),

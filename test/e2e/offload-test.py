@@ -128,8 +128,8 @@ class Offload(weirtest.Test):
     def test_a_folder_in_memory_is_no_disk(self):
         path = self.compiled("a", "--offload", "optimizer")
         done = self.run_tool("weir-run", path, *weirtest.data(window=self.text()), "--steps", 1, "--offload-dir", "/dev/shm")
-        self.assertIn("warning: --offload-dir /dev/shm: the files there are memory (tmpfs), so what is offloaded takes as much of "
-                      "it as without the option; give a folder on a disk", done.stderr)  # fmt: skip
+        self.assertIn("warning: --offload-dir /dev/shm: this directory is in memory (tmpfs), so offloaded tensors use as much "
+                      "memory as without the option; give a directory on a disk", done.stderr)  # fmt: skip
 
     def test_what_is_larger_than_the_memory_trains(self):
         sizes = [*SMALL_GPT[:2], "--set", "width=128", "--set", "context=16", "--set", "batch=2"]

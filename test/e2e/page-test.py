@@ -188,7 +188,7 @@ class Page(weirtest.Test):
         copy = self.folder / "copy" / "net.weir"
         copy.parent.mkdir()
         copy.write_text(text)
-        self.fails(2, r"--html .*: would be written over what --model .* reads", "weir", "inspect", artifact, "--html", copy, "--model", copy)
+        self.fails(2, r"--html .*: would overwrite a file that --model .* reads", "weir", "inspect", artifact, "--html", copy, "--model", copy)
         self.assertEqual(copy.read_text(), text)
         self.fails(2, "--model requires --html", "weir", "inspect", artifact, "--model", model)
         self.assertFalse(page.exists())
@@ -251,8 +251,8 @@ class Page(weirtest.Test):
         link = self.folder / "link.html"
         link.symlink_to(artifact)
         for path in (artifact, link):
-            self.fails(2, r"--html .*: would be written over what ARTIFACT .* reads", "weir", "inspect", artifact, "--html", path)
-        self.fails(2, r"--html .*: would be written over what MODEL .* reads", "weir", "inspect", artifact, "--html", model)
+            self.fails(2, r"--html .*: would overwrite a file that ARTIFACT .* reads", "weir", "inspect", artifact, "--html", path)
+        self.fails(2, r"--html .*: would overwrite a file that MODEL .* reads", "weir", "inspect", artifact, "--html", model)
         self.assertEqual(model.read_text(), HOSTILE)
         self.weir("inspect", artifact)
 

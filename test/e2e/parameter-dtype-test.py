@@ -142,7 +142,7 @@ class Masters(weirtest.Test):
         options = [
             "train", GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", kept, "--resume", "--extend",
         ]  # fmt: skip
-        wanted = r"master: it was --param-dtype bf16, now it is --param-dtype f32\nGive what it was begun with, or allow the difference: --change master"
+        wanted = r"master: it was --param-dtype bf16, now it is --param-dtype f32\nGive what it was started with, or allow the difference: --change master"
         self.fails(3, wanted, "weir", *options, "--steps", 8)
         self.weir(*options, "--steps", 8, "--change", "master")
         self.fails(3, r"master: it was --param-dtype f32, now it is --param-dtype bf16", "weir", *options, "--steps", 12, "--param-dtype", "bf16")

@@ -125,7 +125,7 @@ train {
             "train", MODEL, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--steps", 8, "--checkpoint", kept,
             "--resume", "--extend",
         ]  # fmt: skip
-        self.fails(3, r"precision: it was --precision bf16, now it is --precision f32\nGive what it was begun with", "weir", *options)
+        self.fails(3, r"precision: it was --precision bf16, now it is --precision f32\nGive what it was started with", "weir", *options)
         self.weir(*options, "--change", "precision")
 
     def test_inspect_says_which(self):
@@ -186,7 +186,7 @@ train {
         pinned = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision bf16 where starts_with(name, "h.") }\n')
         options = [*SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", self.folder / "kept"]
         self.weir("train", pinned, *options, "--steps", 4)
-        self.fails(3, r"model: a step of 'gpt' computes something else", "weir", "train", MODEL, *options, "--steps", 8, "--resume", "--extend")
+        self.fails(3, r"model: a step of 'gpt' computes something different", "weir", "train", MODEL, *options, "--steps", 8, "--resume", "--extend")
         said = self.weir("verify", pinned, "--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2")
         self.assertRegex(said.stderr, r"mixed-precision +results are up to \d\.\de-\d\d from what they were")
         self.assertIn("verified:", said.stdout)

@@ -267,7 +267,7 @@ class Processes(Ranks):
         files[1].write_bytes(b"")
         (_, first), (_, other) = self.all_end(processes, status=4, within=60)
         self.assertRegex(other, r"1\.bin: was .*while it was in use.*; the run is saved after step \d+")
-        self.assertRegex(first, r"rank 1 has no data for step \d+; it says why; the run is saved after step \d+")
+        self.assertRegex(first, r"rank 1 has no data for step \d+; see its error message; the run is saved after step \d+")
         self.assertEqual(len(self.checkpoints(self.folder / "kept")), 1)
 
     def test_a_rank_that_does_not_come(self):
@@ -327,7 +327,7 @@ class Processes(Ranks):
     def test_peaks_add_up(self):
         """A step is that of all processes, and each is a device."""
         rows, artifact, used = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2"), []
-        for peak, words in (("1.5T", "3000 GFLOP/s of 2 devices together, as stated"), ("measure", r"[\d.]+ GFLOP/s of 2 devices together, measured by products of f32")):
+        for peak, words in (("1.5T", "3000 GFLOP/s of 2 devices together, as stated"), ("measure", r"[\d.]+ GFLOP/s of 2 devices together, measured with products of f32")):
             said = self.all_end(self.begin(2, "run", artifact, *rows, "--steps", 3, "--peak-flops", peak, "--json"))
             self.assertRegex(said[0][1], f"peak: {words}\n")
             used.append(json.loads(said[0][0]))
@@ -524,9 +524,9 @@ class Deterministic(Ranks):
     def test_what_it_costs_is_said(self):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr
-        self.assertRegex(said, r"--deterministic: a step is that of 64 ranks \(dp=8,tp=8\) on any mesh: \d\.\d+ times the model's multiply-adds, and \d+\.\d MB")
+        self.assertRegex(said, r"--deterministic: a step runs as on 64 ranks \(dp=8,tp=8\) on any mesh: \d\.\d+ times the model's multiply-adds, and \d+\.\d MB")
         said = self.weir("train", *words, "--mesh", "pp=2,ep=1").stderr
-        self.assertRegex(said, r"a step is that of 128 ranks \(pp=2,dp=8,tp=8\) on any mesh with pp=2: ")
+        self.assertRegex(said, r"a step runs as on 128 ranks \(pp=2,dp=8,tp=8\) on any mesh with pp=2: ")
         artifact = self.compiled(*MLP, "--mesh", "tp=2", "--deterministic")
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=8,tp=8, deterministic on tp=2; ")
         self.assertIn(" on dp=8,tp=8, its ranks on the devices of tp=2\n", self.weir("inspect", "--sharding", artifact).stdout)

@@ -172,8 +172,8 @@ train {
         self.assertGreater(self.flip(processes[1].pid, mask), 0)
         said = self.all_end(processes, status=6, within=120)
         for _, err in said:
-            self.assertRegex(err, r"step \d+000: the copies of 'mask' on ranks 0, 1 differ\. A processor, a memory or the network of one of "
-                                  r"them is faulty: nothing is saved\. The newest checkpoint is \S+/step-\d+000")  # fmt: skip
+            self.assertRegex(err, r"step \d+000: the copies of 'mask' on ranks 0, 1 differ\. The processor, memory or network of one of "
+                                  r"these ranks is faulty: Weir saves nothing\. The newest checkpoint is \S+/step-\d+000")  # fmt: skip
         failed = int(re.search(r"step (\d+): the copies", said[0][1])[1])
         self.assertEqual(self.checkpoints(self.folder / "kept")[-1].name, f"step-{failed - 2000:08}")
 

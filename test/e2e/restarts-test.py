@@ -362,11 +362,11 @@ class SlowRanks(ranks.Ranks):
         processes[0].send_signal(signal.SIGTERM)
         said = self.all_end(processes, status=-signal.SIGTERM)
         host = os.uname().nodename
-        figures = r"\S+ ms a step besides waiting, \S+ ms is the median"
-        self.assertEqual(len(re.findall(rf"^warning: rank 1 \({host}\) is slow, and all wait for it: {figures} of the ranks, over 50 steps$",
+        figures = r"\S+ ms a step without waiting, \S+ ms is the median"
+        self.assertEqual(len(re.findall(rf"^warning: rank 1 \({host}\) is a straggler, and all other ranks wait for it: {figures} of the ranks, over 50 steps$",
                                         said[0][1], re.M)), 2, said[0][1])  # fmt: skip
-        self.assertEqual(len(re.findall(rf"^rank 1 \({host}\) is not slow any more: {figures}$", said[0][1], re.M)), 2)
-        self.assertNotIn("is slow", said[1][1])
+        self.assertEqual(len(re.findall(rf"^rank 1 \({host}\) is no longer a straggler: {figures}$", said[0][1], re.M)), 2)
+        self.assertNotIn("straggler", said[1][1])
 
     def await_event(self, processes, event, count):
         end = time.monotonic() + 120

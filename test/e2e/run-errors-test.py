@@ -222,7 +222,7 @@ class Sources(weirtest.Test):
         with self.subTest(option=option, source=source, command=arguments[0]):
             before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
             self.fails(
-                2, f"error: {option} {file}.*: would be written over what {source}.* reads; give another file", tool, *arguments
+                2, f"error: {option} {file}.*: would overwrite a file that {source}.* reads; give another file", tool, *arguments
             )
             after = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
             self.assertTrue(after == before, [str(path) for path in after if after[path] != before.get(path)])
@@ -295,7 +295,7 @@ class Sources(weirtest.Test):
             with self.subTest(first=first, second=second, there=out.exists()):
                 before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
                 self.fails(
-                    2, f"^error: {second} {other}: would be written over what {first} {one} writes; give another file\n$",
+                    2, f"^error: {second} {other}: would overwrite a file that {first} {one} writes; give another file\n$",
                     tool, *command, first, one, second, other,
                 )  # fmt: skip
                 after = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
@@ -331,11 +331,11 @@ class Sources(weirtest.Test):
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
         for tool in ("weir", "weir-run"):
-            self.fails(2, "error: -o /dev/null: is no plain file, and the model has 2 results", tool, *predict, *data(x=rows), "-o", "/dev/null")
+            self.fails(2, "error: -o /dev/null: is not a regular file, but the model has 2 results", tool, *predict, *data(x=rows), "-o", "/dev/null")
         self.assertFalse(pathlib.Path("/dev/null_1").exists())
         second.unlink()
         second.symlink_to(out)
-        self.fails(2, f"error: -o {out} \\({second}\\): would be written over what -o {out} writes", "weir", *predict, *data(x=rows), "-o", out)
+        self.fails(2, f"error: -o {out} \\({second}\\): would overwrite a file that -o {out} writes", "weir", *predict, *data(x=rows), "-o", out)
 
 
 class Paths(weirtest.Test):

@@ -102,7 +102,7 @@ class Uncounted(weirtest.Test):
         self.assertIsNone(json.loads(done.stdout)["heldout_loss"])
         self.assertNotIn("uncounted_steps", json.loads(done.stdout))
         done = self.weir("train", model, *none, "--steps", 2, "--json")
-        self.assertEqual(done.stderr.count("nothing in its batch counts for a term of the loss, which is left out of it"), 1)
+        self.assertEqual(done.stderr.count("nothing in its batch counts for a term of the loss, so the loss omits this term"), 1)
         self.assertNotIn("uncounted_steps", json.loads(done.stdout))
 
 

@@ -69,12 +69,12 @@ void InitialState::findCheckpoint(const Program &program, CheckpointStore &store
   if (!lines.empty())
     throw Failure(Exit::model,
                   concat(resumed->path, ": is a checkpoint of another model (",
-                         shownName(found.model), "); this one is ", program.plan().model()->str(),
+                         shownName(found.model), "); this model is ", program.plan().model()->str(),
                          ":\n  ", joinFew(lines, "\n  ")));
   if (options.seed && *options.seed != found.seed)
     throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
-                                      " was begun with --seed ", found.seed,
-                                      "; leave the option out, or begin another run"));
+                                      " was started with --seed ", found.seed,
+                                      "; leave the option out, or start another run"));
 }
 
 void InitialState::openWeights(const Program &program) {
@@ -84,7 +84,7 @@ void InitialState::openWeights(const Program &program) {
     return;
   if (resumed) {
     say(concat(partial ? "--init-partial " : "--init ", path,
-               " is not read: the weights are the checkpoint's"));
+               " is ignored: the weights come from the checkpoint"));
     return;
   }
   openOnAllRanks(program, partial ? "--init-partial" : "--init", path);
@@ -113,8 +113,9 @@ void InitialState::sayWhereScalesBeginAnew(const Program &program) const {
     const auto &stored = resumed->state.tensors();
     auto history = stored.find(amaxName);
     if (history == stored.end() || history->second.shape != variable.shape)
-      say(concat(resumed->path, ": has no sizes of this program's f8 tensors: their scales begin "
-                                "anew, and 16 steps are not those that the run would have taken"));
+      say(concat(resumed->path,
+                 ": has no amax history of this program's f8 tensors: their scales start again, "
+                 "and the next 16 steps differ from those of an uninterrupted run"));
   }
 }
 
@@ -160,8 +161,8 @@ std::string InitialState::begin(Program &program, int64_t totalSteps) const {
     set("total_steps", totalSteps);
     if (const char *master = nameOf(artifact::elementOf(program.plan().master()));
         resumed->manifest.master != master)
-      say(concat(resumed->path, ": parameters and optimizers' states are ",
-                 resumed->manifest.master, " there, and become ", master));
+      say(concat(resumed->path, ": parameters and optimizer state are ", resumed->manifest.master,
+                 " in the checkpoint, and Weir converts them to ", master));
     say(concat(options.replay ? "replaying" : "resuming", " after step ", resumed->manifest.step,
                " from ", resumed->path));
   } else {

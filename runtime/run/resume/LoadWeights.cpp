@@ -45,19 +45,19 @@ static void list(const std::string &what, const std::vector<std::string> &tensor
 }
 
 void checkWeights(const Weights &weights, const Program &program, bool partial, bool states) {
-  const char *begun = "not there, begin with their initialiser";
+  const char *begun = "not in the file, initialized by the model";
   if (partial) {
     Weights::Overlap overlap = weights.overlap(program.variables());
-    list(concat("taken from ", weights.path()), overlap.taken);
+    list(concat("loaded from ", weights.path()), overlap.taken);
     list(begun, overlap.kept);
-    list("there, but not in the model", overlap.unused);
+    list("in the file, but not in the model", overlap.unused);
     return;
   }
   weights.requireAll(program.variables(), states);
   if (auto absent = weights.absent(program.variables()); !absent.empty())
     list(concat(weights.path(), ": ", begun), absent);
   if (auto buffers = weights.buffers(program.variables()); !buffers.empty())
-    list(concat(weights.path(), ": buffers of another framework, which are left out"), buffers);
+    list(concat(weights.path(), ": buffers of another framework, which Weir ignores"), buffers);
 }
 
 void copyWeights(const Weights &weights, Program &program) {
@@ -79,8 +79,8 @@ Weights loadWeights(Program &program, const std::string &place, bool partial) {
   if (manifest && digest != 0 && !manifest->prediction.empty() &&
       manifest->prediction != hexText(digest))
     say(concat("warning: ", weights.path(),
-               ": was trained by a program whose predict computes something else than this "
-               "artifact's; the results will be worth little unless that is intended"));
+               ": was trained by a program whose predict differs from this artifact's; the results "
+               "are meaningless unless this is intended"));
   initialize(program);
   copyWeights(weights, program);
   weights.loadRun(program.variables());

@@ -70,7 +70,7 @@ void checkOverwrites(const std::vector<NamedPath> &written, const std::vector<Na
   for (size_t i = 0; i < written.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (!(written[i].folder && written[j].folder) && isOnePlace(written[i].path, written[j].path))
-        throw Failure(Exit::usage, concat(written[i].words, ": would be written over what ",
+        throw Failure(Exit::usage, concat(written[i].words, ": would overwrite a file that ",
                                           written[j].words, " writes; give another file"));
   for (const NamedPath &result : written) {
     std::error_code none;
@@ -78,7 +78,7 @@ void checkOverwrites(const std::vector<NamedPath> &written, const std::vector<Na
       continue;
     for (const NamedPath &source : read)
       if (isSame(result.path, source.path) || isOfCheckpoint(result.path, source.path))
-        throw Failure(Exit::usage, concat(result.words, ": would be written over what ",
+        throw Failure(Exit::usage, concat(result.words, ": would overwrite a file that ",
                                           source.words, " reads; give another file"));
   }
 }

@@ -48,12 +48,12 @@ std::string compareConfigs(const Manifest &before, const Manifest &now) {
 std::string compareModels(const Manifest &before, const Manifest &now) {
   if (before.training == now.training)
     return "";
-  return concat("a step of ", quoted(now.model), " computes something else than a step of ",
-                quoted(before.model), " did, though its tensors have the same names and shapes (",
-                before.configs == now.configs
-                    ? "another version of Weir may also say the same otherwise)"
-                    : "other configs make another program; whether the model was changed as well "
-                      "is not known)");
+  return concat(
+      "a step of ", quoted(now.model), " computes something different from a step of ",
+      quoted(before.model), " did, although its tensors have the same names and shapes (",
+      before.configs == now.configs
+          ? "another version of Weir may also compile the same model differently)"
+          : "the configs differ, which changes the program; the model may have changed as well)");
 }
 
 std::string comparePrecision(const Manifest &before, const Manifest &now) {
@@ -83,7 +83,7 @@ std::string compareData(const Manifest &before, const Manifest &now) {
   for (const auto &[input, data] : now.data) {
     auto other = before.data.find(input);
     if (other == before.data.end()) {
-      lines.push_back(concat("the input ", quoted(input), " had none"));
+      lines.push_back(concat("the input ", quoted(input), " had no data"));
       continue;
     }
     const Manifest::Data &was = other->second;
@@ -93,7 +93,7 @@ std::string compareData(const Manifest &before, const Manifest &now) {
     lines.push_back(concat("the input ", quoted(input), " was read from ", shownName(was.path),
                            " (", was.size, " bytes, ", shownName(was.format), "), now from ",
                            shownName(data.path), " (", data.size, " bytes, ", data.format,
-                           was.size == data.size ? ", of other content)" : ")"));
+                           was.size == data.size ? ", with other content)" : ")"));
   }
   return joinFew(lines, "; ");
 }
@@ -105,7 +105,7 @@ std::string compareHoldout(const Manifest &before, const Manifest &now) {
     return fraction > 0 ? "--holdout " + shortest(fraction) : std::string("no --holdout");
   };
   return concat("it was ", said(*before.holdout), ", now it is ", said(*now.holdout),
-                *now.holdout < *before.holdout ? ", which trains on what was held out" : "");
+                *now.holdout < *before.holdout ? ", which trains on data that was held out" : "");
 }
 
 std::string compareOrder(const Manifest &before, const Manifest &now) {
@@ -170,14 +170,14 @@ void requireSameRun(const std::string &path, const Manifest &before, const Manif
       exit = Exit::model;
   }
   if (!lines.empty())
-    throw Failure(exit,
-                  concat(path, ": the run was begun with something else:\n  ", join(lines, "\n  "),
-                         "\nGive what it was begun with, or allow the difference: --change ",
-                         join(refused, ",")));
+    throw Failure(
+        exit, concat(path, ": the run was started with something else:\n  ", join(lines, "\n  "),
+                     "\nGive what it was started with, or allow the difference: --change ",
+                     join(refused, ",")));
   if (!unknown.empty())
     say(concat(path,
-               ": this checkpoint or the artifact is of an older Weir, which did not note all "
-               "that makes a run; not compared: ",
+               ": this checkpoint or the artifact is from an older version of Weir, which did not "
+               "record everything that defines a run; not compared: ",
                join(unknown)));
 }
 

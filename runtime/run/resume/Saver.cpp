@@ -29,9 +29,10 @@ Saver::Saver(CheckpointStore &store, const Program &program, const RunOptions &o
   if (there && run + copies > there)
     throw Failure(
         Exit::device,
-        concat("--async-checkpoint: not enough memory for a copy of what is saved: ", copies,
-               " bytes are needed beside the ", run, " of the run on this machine, there are ",
-               there, "; leave the option out: steps then wait for a save, which takes none"));
+        concat("--async-checkpoint: not enough memory for a copy of the tensors to save: ", copies,
+               " bytes are needed in addition to the ", run, " of the run, but this machine has ",
+               there,
+               "; leave the option out: steps then wait for each save, which needs no copy"));
   snapshot.emplace(program.variables());
 }
 

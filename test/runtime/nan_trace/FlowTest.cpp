@@ -91,8 +91,8 @@ TEST_F(FlowOf, AnOverflow) {
   output(z);
   start({{x, {1, 2, big, -4}}});
   EXPECT_EQ(origin(), 0);
-  EXPECT_NE(told().find("is made by action 0 of 2, launch of add, map\n"
-                        "  it writes the parameter 'y': 1 inf of 4 elements, the first at [2]; "),
+  EXPECT_NE(told().find("is computed by action 0 of 2, launch of add, map\n  it writes the "
+                        "parameter 'y': 1 inf of 4 elements, the first at [2]; "),
             std::string::npos)
       << told();
   EXPECT_NE(told().find("it reads the parameter 'x': 4 elements, all finite, from -4 to "),
@@ -107,10 +107,9 @@ TEST_F(FlowOf, WhatWasThere) {
   output(y);
   start({{x, {1, NAN, 2, 3}}});
   EXPECT_EQ(origin(), -1);
-  EXPECT_EQ(told(), "was there before the step began, in the parameter 'x'\n"
-                    "  it has 1 nan of 4 elements, the first at [1]; the others from 1 to 3, "
-                    "magnitudes from 1 to 3, mean 2\n"
-                    "  it is first read by action 0 of 1, launch of add, map\n");
+  EXPECT_EQ(told(), "existed before the step began, in the parameter 'x'\n  it has 1 nan of 4 "
+                    "elements, the first at [1]; the others from 1 to 3, magnitudes from 1 to 3, "
+                    "mean 2\n  it is first read by action 0 of 1, launch of add, map\n");
 }
 
 TEST_F(FlowOf, AnInfinityThatDoesNoHarm) {
@@ -143,7 +142,7 @@ TEST_F(FlowOf, ANaNOfAMaskAlone) {
   output(w);
   start({{mask, {0, 1, 1, 1}}, {one, {1, 1, 1, 1}}});
   EXPECT_EQ(origin(), 1);
-  EXPECT_NE(told().find("the infinities that it reads are made by action 0 of 2"),
+  EXPECT_NE(told().find("the infinities that it reads are computed by action 0 of 2"),
             std::string::npos)
       << told();
   // The same without a constant that says so is an accident.
@@ -175,7 +174,7 @@ TEST_F(FlowOf, CountsOfAnUpdate) {
   kernel.tasks = 1;
   start({{x, {big, big, 0, 0}}});
   EXPECT_EQ(origin(), 0);
-  EXPECT_NE(told().find("how many elements of an update are not finite, 2"), std::string::npos)
+  EXPECT_NE(told().find("the number of non-finite elements of an update, 2"), std::string::npos)
       << told();
   start({{x, {1, 2, 0, 0}}});
   EXPECT_EQ(origin(), -2);

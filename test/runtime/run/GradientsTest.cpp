@@ -58,7 +58,7 @@ TEST_F(Train, GradientsThatAreNotThere) {
   all.gradients = folder / "a.safetensors";
   EXPECT_TRUE(
       says(messageOf(Exit::usage, [&] { runTraining(testModel("weights", "values"), all); }),
-           {"--gradients", "'four' does not give its gradients", "`weir compile --gradients`"}));
+           {"--gradients", "'four' does not output its gradients", "`weir compile --gradients`"}));
   EXPECT_FALSE(std::filesystem::exists(all.gradients));
   EXPECT_FALSE(std::filesystem::exists(all.metrics)) << "nothing has been written";
   all.gradients = folder / "absent/a.safetensors";

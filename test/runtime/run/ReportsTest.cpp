@@ -39,7 +39,7 @@ TEST_F(Train, LostMetricsEndNoRun) {
   all.metrics = "/dev/full";
   EXPECT_EQ(run(all), Exit::ok);
   std::string told =
-      "/dev/full: cannot write the metrics: No space left on device; training goes on";
+      "/dev/full: cannot write the metrics: No space left on device; training continues";
   EXPECT_TRUE(says(err, {told}));
   EXPECT_EQ(err.find(told, err.find(told) + 1), std::string::npos) << "told once";
   EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 30);
@@ -109,7 +109,7 @@ TEST_F(Train, ProfilesASingleStep) {
   all.resume = true;
   all.json = true;
   EXPECT_EQ(run(all), Exit::ok);
-  EXPECT_TRUE(says(err, {"--profile: there was no step left to run, so there is none"}));
+  EXPECT_TRUE(says(err, {"--profile: there was no step left to run, so there is no profile"}));
   EXPECT_EQ(out.find("profile"), std::string::npos);
 }
 

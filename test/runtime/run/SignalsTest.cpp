@@ -108,7 +108,7 @@ TEST_F(Train, ASignalInTheLastEvaluationLeavesItForLater) {
   all.gradients = folder / "a.safetensors";
   all.attach = [](Program &program) { return std::make_shared<Interrupting>(program, "eval", 2); };
   EXPECT_EQ(run(all), Exit::requeue);
-  EXPECT_TRUE(says(err, {"SIGUSR1: stopped after step 30", "--resume goes on"}));
+  EXPECT_TRUE(says(err, {"SIGUSR1: stopped after step 30", "run the same command with --resume"}));
   EXPECT_TRUE(std::filesystem::file_size(all.gradients) > 0);
   all.gradients = "";
   all.attach = nullptr;

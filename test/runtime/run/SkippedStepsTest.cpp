@@ -54,7 +54,7 @@ TEST_F(Train, NothingLearntIsNoSuccess) {
   all.nan = "skip";
   all.steps = 5;
   EXPECT_TRUE(says(refused(Exit::numeric, all),
-                   {"each of the 5 steps was left out", "nothing was learnt"}));
+                   {"Weir skipped each of the 5 steps", "the model learned nothing"}));
   EXPECT_TRUE(says(out, {"skipped_steps 5\n"}));
   all.resume = all.extend = true;
   all.steps = 6;
@@ -89,8 +89,8 @@ TEST_F(Train, BeginsWithWhatIsNotFinite) {
     all.nan = nan;
     EXPECT_TRUE(says(refused(Exit::numeric, all),
                      {"step 1: loss inf", "'weights' is -inf at [2] in " + all.init,
-                      "no step can be taken from there"}));
-    EXPECT_TRUE(says(err, {"warning: 'weights' is -inf at [2]", "a step that computes such"}));
+                      "from which no step is finite"}));
+    EXPECT_TRUE(says(err, {"warning: 'weights' is -inf at [2]", "every step that computes such"}));
     EXPECT_TRUE(CheckpointStore(all.checkpoint, 3, disk).steps().empty());
   }
   // What no step writes stays.
@@ -116,14 +116,14 @@ TEST_F(Train, BeginsWithWhatIsNotFinite) {
   ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(says(::testing::internal::GetCapturedStderr(),
                    {"warning: 'mask' is -inf at [2] in " + masked.initPartial,
-                    "no step writes it, so it stays as it is"}));
+                    "no step updates it, so it stays as it is"}));
 }
 
 TEST_F(Train, WhatIsNotFiniteIsNotSaved) {
   RunOptions all = withOddToken("a", 13, 8);
   all.every = 1;
   EXPECT_TRUE(says(refused(Exit::numeric, all),
-                   {"step 4: 'weights' is nan at [0]", "not saved", "step-00000003"}));
+                   {"step 4: 'weights' is nan at [0]", "Weir does not save it", "step-00000003"}));
   EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 3);
 }
 

@@ -122,7 +122,7 @@ TEST_F(Train, SaysThatWeightsAreNotKept) {
   RunOptions all = options("a");
   all.checkpoint = "";
   run(all);
-  EXPECT_TRUE(says(err, {"will not be kept", "--checkpoint DIR"}));
+  EXPECT_TRUE(says(err, {"will not be saved", "--checkpoint DIR"}));
 }
 
 } // namespace

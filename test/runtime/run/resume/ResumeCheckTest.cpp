@@ -105,7 +105,7 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
        Exit::usage,
        [&](RunOptions &o, auto &) { o.data = {"window=" + others}; },
        {"'window'", "text.txt (200 bytes, text)",
-        "others.txt (200 bytes, text, of other content)"}},
+        "others.txt (200 bytes, text, with other content)"}},
       {{"data"},
        Exit::usage,
        [&](RunOptions &o, auto &) { o.data = {"window=" + longer}; },
@@ -113,7 +113,7 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
       {{"holdout"},
        Exit::usage,
        [](RunOptions &o, auto &) { o.holdout = 0; },
-       {"--holdout 0.1, now it is no --holdout, which trains on what was held out"}},
+       {"--holdout 0.1, now it is no --holdout, which trains on data that was held out"}},
       {{"holdout"},
        Exit::usage,
        [](RunOptions &o, auto &) { o.holdout = 0.2; },
@@ -137,19 +137,19 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },
-       {"'four' computes something else", "same names and shapes"}},
+       {"'four' computes something different", "same names and shapes"}},
       {{"model", "configs"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) {
          p.training_digest = 18;
          p.configs[0]->value = "4";
        },
-       {"batch was 2, now it is 4", "whether the model was changed as well is not known"}},
+       {"batch was 2, now it is 4", "the model may have changed as well"}},
   };
   for (const Case &one : cases) {
     begin();
     std::string message = resume(one.change, {}, one.exit);
-    EXPECT_TRUE(says(message, {"step-00000010: the run was begun with something else",
+    EXPECT_TRUE(says(message, {"step-00000010: the run was started with something else",
                                "--change " + join(one.facts, ",")}));
     EXPECT_TRUE(says(message, one.said));
     resume(one.change, {one.facts[0] == "order" ? "data" : "order"}, one.exit);

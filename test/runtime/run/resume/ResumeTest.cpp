@@ -59,7 +59,8 @@ TEST_F(Train, ResumesWithMoreSteps) {
   RunOptions more = options("a");
   more.resume = true;
   more.steps = 20;
-  EXPECT_TRUE(says(refused(Exit::usage, more), {"10 steps, now 20", "--extend"}));
+  EXPECT_TRUE(
+      says(refused(Exit::usage, more), {"10 steps, but this command asks for 20", "--extend"}));
   more.extend = true;
   EXPECT_EQ(run(more), Exit::ok);
   EXPECT_TRUE(says(out, {"steps 20\n"}));
@@ -80,8 +81,8 @@ TEST_F(Train, ResumedWithAnotherRecipe) {
     return exit;
   };
   EXPECT_EQ(go(), Exit::ok);
-  EXPECT_TRUE(says(err, {"the recipe asks for 40 steps; the run goes on for the 30 that it was "
-                         "begun for (--extend takes the recipe's)"}));
+  EXPECT_TRUE(says(err, {"the recipe asks for 40 steps; the run continues for the 30 that it was "
+                         "started for (--extend takes the recipe's)"}));
   EXPECT_TRUE(says(out, {"steps 30\n"}));
   resume.extend = true;
   EXPECT_EQ(go(), Exit::ok);
@@ -180,7 +181,8 @@ TEST_F(Train, ResumesWithDataOfTheSameKind) {
   numbers.resume = true;
   EXPECT_EQ(run(numbers), Exit::ok);
   numbers.data = {data};
-  EXPECT_TRUE(says(refused(Exit::data, numbers), {"is read as text", "where the numbers mean"}));
+  EXPECT_TRUE(says(refused(Exit::data, numbers),
+                   {"is read as text", "so its numbers would have another meaning"}));
 }
 
 TEST_F(Train, OneRunInADirectory) {

@@ -151,9 +151,10 @@ TEST_F(SaverTest, ACopyThatDoesNotFitIsRefused) {
   };
   Program large(testModel(), make, {});
   CheckpointStore store(directory, 3, disk);
-  EXPECT_TRUE(says(messageOf(Exit::device, [&] { Saver(store, large, options); }),
-                   {"--async-checkpoint: not enough memory for a copy of what is saved: 44 bytes",
-                    "leave the option out"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::device, [&] { Saver(store, large, options); }),
+           {"--async-checkpoint: not enough memory for a copy of the tensors to save: 44 bytes",
+            "leave the option out"}));
   options.asyncCheckpoint = false;
   EXPECT_NO_THROW(Saver(store, large, options));
 }
