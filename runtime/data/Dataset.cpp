@@ -35,7 +35,7 @@ bool takesStream(const InputSpec &spec, const Array &array) {
 [[noreturn]] void failType(const InputSpec &spec, const Array &array) {
   std::string advice;
   if (array.vocabulary)
-    advice = "a text is numbered characters, for an input of i32; save numbers as .npy";
+    advice = "Weir reads text as numbered characters, for an input of i32; save numbers as .npy";
   else if (array.element == Element::b8)
     advice = concat(
         spec.element == Element::f32
@@ -81,14 +81,13 @@ bool takesStream(const InputSpec &spec, const Array &array) {
   if (value < 0)
     message += "; they cannot be negative";
   else if (most >= std::numeric_limits<int32_t>::max())
-    message +=
-        concat("; ", most, " is more than any vocabulary has: is the file of another format?");
+    message += concat("; ", most, " is more than any vocabulary has: check the file's format");
   else if (!spec.limitConfig.empty())
     message += concat(": the config '", spec.limitConfig, "' is ", spec.limit, "; --set ",
-                      spec.limitConfig, "=", most + 1, " would take ",
+                      spec.limitConfig, "=", most + 1, " would accept ",
                       array.vocabulary ? "this text" : "these data");
   else
-    message += concat("; a model for these data has to take ", most + 1);
+    message += concat("; for these data, the model must accept ", most + 1);
   throw Failure(Exit::data, message);
 }
 
@@ -107,13 +106,13 @@ SourceSpec parseSource(const std::string &option, const std::string &text) {
     throw Failure(Exit::usage, concat(option, " ", text, ": expected ", option,
                                       " NAME=PATH, the model's input and its file"));
   if (pathOf(text.substr(equals + 1)).empty())
-    throw Failure(Exit::usage, concat(option, " ", text, ": names no file; expected ", option, " ",
-                                      text, "PATH (is a variable of the shell not set?)"));
+    throw Failure(Exit::usage, concat(option, " ", text, ": no file given; expected ", option, " ",
+                                      text, "PATH (is a shell variable unset?)"));
   std::string format = unknownFormat(text.substr(equals + 1));
   if (!format.empty())
-    throw Failure(Exit::usage,
-                  concat(option, " ", text, ": there is no format '", format, "'",
-                         didYouMean(format, formatNames()), "; there are ", join(formatNames())));
+    throw Failure(Exit::usage, concat(option, " ", text, ": unknown format '", format, "'",
+                                      didYouMean(format, formatNames()), "; the formats are ",
+                                      join(formatNames())));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -161,7 +160,7 @@ void Dataset::bind(const InputSpec &spec, Array array) {
       throw Failure(Exit::data,
                     concat(array.path, ": holds ", count, " numbers of ", nameOf(array.element),
                            ", but a row of the input '", spec.name, "' has ", elements, ", ",
-                           shapeText(row), ", and so many are no whole rows"));
+                           shapeText(row), ", so the numbers do not form whole rows"));
     array.shape = spec.shape;
     array.shape[0] = count / elements;
   }
@@ -186,11 +185,11 @@ void Dataset::bind(const InputSpec &spec, Array array) {
                                        stream ? "a stream of tokens" : "an array of rows", " (",
                                        array.path, "), but '", specs[0].name, "' is ",
                                        stream ? "an array of rows" : "a stream of tokens", " (",
-                                       first.path, "); all inputs have to be of one kind"));
+                                       first.path, "); all inputs must be of the same kind"));
     if (array.shape[0] != end)
       throw Failure(Exit::data, concat(array.path, ": has ", array.shape[0],
                                        stream ? " tokens" : " rows", ", but ", first.path, " has ",
-                                       end, "; all inputs have to have as many"));
+                                       end, "; all inputs must have the same number"));
     if (stream)
       windowSize = std::max(windowSize, row[0]);
   }
@@ -211,11 +210,11 @@ void Dataset::checkRange(const InputSpec &spec, const Array &array) const {
                          " distinct characters, but the input '", spec.name,
                          "' takes integers in [0, ", spec.limit, ")",
                          spec.limitConfig.empty()
-                             ? "; a model for this text has to take " +
+                             ? "; for this text, the model must accept " +
                                    std::to_string(array.vocabulary->size())
                              : concat(": the config '", spec.limitConfig, "' is ", spec.limit,
                                       "; --set ", spec.limitConfig, "=", array.vocabulary->size(),
-                                      " would take this text")));
+                                      " would accept this text")));
   if (isInteger(array.element) || array.element == Element::b8) {
     int64_t bad = findOutside(array, 0, std::min(array.count(), scanned), spec.element, spec.limit);
     if (bad >= 0)
@@ -265,7 +264,7 @@ void Dataset::requireRows(int64_t rows) const {
                       ? concat(path, ": leaves ", units(),
                                " tokens to train on, but one window takes ", windowSize)
                       : concat(path, ": leaves ", units(), " rows to train on, but one step takes ",
-                               rows, "; a smaller batch would do"));
+                               rows, "; use a smaller batch, or more data"));
 }
 
 void Dataset::write(size_t input, int64_t position, std::byte *out) const {

@@ -105,9 +105,9 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Exit
   }
   if (!S_ISREG(info.st_mode)) {
     ::close(file);
-    throw Failure(exit,
-                  concat(path, ": is ", S_ISDIR(info.st_mode) ? "a directory" : "not a plain file",
-                         "; expected a file"));
+    throw Failure(exit, concat(path, ": is ",
+                               S_ISDIR(info.st_mode) ? "a directory" : "not a regular file",
+                               "; expected a file"));
   }
   size_t size = static_cast<size_t>(info.st_size);
   void *start = nullptr;
@@ -149,7 +149,8 @@ void MappedFile::requireIntact() const {
   if (known && (now.st_mtim.tv_sec != written.tv_sec || now.st_mtim.tv_nsec != written.tv_nsec))
     throw Unreadable(exit, concat(path, ": was written to while it was in use"));
   if (place && place->torn)
-    throw Unreadable(exit, concat(path, ": cannot be read any more; is its disk still there?"));
+    throw Unreadable(
+        exit, concat(path, ": can no longer be read; check that its disk is still attached"));
 }
 
 } // namespace weir

@@ -51,7 +51,7 @@ void readIdx(Array &array, std::span<const std::byte> bytes) {
                          nameOf(array.element), ", ",
                          count ? std::to_string(*count * sizeOf(array.element)) : "too many",
                          " bytes, but ", found,
-                         " follow it; the file is cut short or not whole, get it anew"));
+                         " follow it; the file is truncated or damaged, get it again"));
   array.format = "idx";
   array.swapped = sizeOf(array.element) > 1;
   array.data = bytes.data() + header;

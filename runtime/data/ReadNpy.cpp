@@ -135,7 +135,7 @@ Element elementOf(const Header &header, bool &swapped) {
 void readNpy(Array &array, std::span<const std::byte> bytes) {
   Header none("", array.path);
   if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
-    throw none.fail("does not begin with NumPy's magic; ", supportedFormats);
+    throw none.fail("does not begin with NumPy's magic bytes; ", supportedFormats);
   auto at = [&](size_t i) { return std::to_integer<size_t>(bytes[i]); };
   size_t version = at(6), start = version == 1 ? 10 : 12;
   if (version < 1 || version > 3)
@@ -153,7 +153,7 @@ void readNpy(Array &array, std::span<const std::byte> bytes) {
   array.element = elementOf(header, array.swapped);
   array.shape = header.shape;
   if (header.fortran && array.shape.size() > 1)
-    throw header.fail("is in Fortran's order; save it with numpy.ascontiguousarray");
+    throw header.fail("is in Fortran order; save it with numpy.ascontiguousarray");
   if (array.shape.empty())
     throw header.fail("holds a single number; expected an array");
   std::optional<int64_t> count = elementCount(array.shape, sizeOf(array.element));
@@ -164,7 +164,7 @@ void readNpy(Array &array, std::span<const std::byte> bytes) {
                          nameOf(array.element), ", ",
                          count ? std::to_string(*count * sizeOf(array.element)) : "too many",
                          " bytes, but ", found,
-                         " follow it; the file is cut short or not whole, write it anew"));
+                         " follow it; the file is truncated or damaged, write it again"));
   array.format = "npy";
   array.data = bytes.data() + start + length;
 }

@@ -19,8 +19,8 @@ Vocabulary vocabularyOf(std::string_view text, const std::string &path) {
     size_t before = at;
     int32_t code = decodeUtf8(text, at);
     if (code < 0)
-      throw Failure(Exit::data, concat(path, ": is no UTF-8 text: byte ", before,
-                                       " begins no character; ", supportedFormats));
+      throw Failure(Exit::data, concat(path, ": is not UTF-8 text: byte ", before,
+                                       " does not begin a character; ", supportedFormats));
     seen[code] = true;
   }
   std::vector<uint32_t> codes;
@@ -38,15 +38,15 @@ void encode(Array &array, std::string_view text, const Vocabulary &vocabulary) {
     size_t before = at;
     int32_t code = decodeUtf8(text, at);
     if (code < 0)
-      throw Failure(Exit::data, concat(array.path, ": is no UTF-8 text: byte ", before,
-                                       " begins no character; ", supportedFormats));
+      throw Failure(Exit::data, concat(array.path, ": is not UTF-8 text: byte ", before,
+                                       " does not begin a character; ", supportedFormats));
     int32_t number = vocabulary.number(code);
     if (number < 0)
       throw Failure(Exit::data,
                     concat(array.path, ": the character ", characterText(code), " at byte ", before,
                            " is not among the ", vocabulary.size(),
-                           " that the model was trained with; use text of those characters, or "
-                           "train anew with text that has it"));
+                           " that the model was trained with; use text of those characters only, "
+                           "or train again with text that contains it"));
     numbers->push_back(static_cast<Number>(number));
   }
   array.shape = {static_cast<int64_t>(numbers->size())};

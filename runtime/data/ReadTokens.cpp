@@ -63,7 +63,7 @@ void readTokens(Array &array, std::span<const std::byte> bytes) {
   if (const char *other = otherKind(header.magic))
     throw fail("is llm.c's ", other, ", not a token file; ", supportedFormats);
   if (header.magic != tokensOf16 && header.magic != tokensOf32)
-    throw fail("has no header of llm.c's token files; ", supportedFormats);
+    throw fail("does not have the header of llm.c's token files; ", supportedFormats);
   int32_t version = header.magic == tokensOf16 ? 1 : 7;
   array.element = version == 1 ? Element::u16 : Element::u32;
   array.format = "llm.c";
@@ -74,7 +74,7 @@ void readTokens(Array &array, std::span<const std::byte> bytes) {
       bytes.size() - headerSize != static_cast<size_t>(header.count) * tokenSize)
     throw fail("the header says ", header.count, " tokens of ", tokenSize, " bytes after ",
                headerSize, " bytes of header, but the file has ", bytes.size(),
-               " bytes; it is cut short or not whole, write it anew");
+               " bytes; it is truncated or damaged, write it again");
   array.shape = {header.count};
   array.data = bytes.data() + headerSize;
 }

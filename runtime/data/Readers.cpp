@@ -17,9 +17,9 @@
 namespace weir {
 
 const char *const supportedFormats =
-    "supported are idx (MNIST's), .npy, UTF-8 text, .bin token files (nanoGPT's raw uint16, "
-    "llm.c's), and any file whose format stands before its path: bytes:PATH reads numbers from 0 "
-    "to 255, u32:PATH numbers of 32 bits";
+    "the supported formats are idx (MNIST's), .npy, UTF-8 text, .bin token files (nanoGPT's raw "
+    "uint16, llm.c's), and any file whose path has a format as prefix: bytes:PATH reads numbers "
+    "from 0 to 255, u32:PATH values of 32 bits";
 
 namespace {
 
@@ -171,13 +171,13 @@ const char *widerTokens(Bytes bytes) {
 /// nanoGPT's files have no header: what they could be as well is looked at.
 void requireTokens(const Candidate &file) {
   if (isPrintable(file.head()) && file.bytes.size() >= 32)
-    throw file.refuse("is called .bin, as tokens of two bytes are, but is a text; say which: "
-                      "text:",
-                      file.path, " or u16:", file.path);
+    throw file.refuse(
+        "is named .bin, like files of two-byte tokens, but contains text; give the format: text:",
+        file.path, " or u16:", file.path);
   if (std::string type = widerTokens(file.bytes); !type.empty())
-    throw file.refuse("as nanoGPT's tokens of two bytes, every second one would be below 16 or all "
-                      "ones: it seems to have ",
-                      type == "i64" ? "64" : "32", " bits for each; say which: ", type, ":",
+    throw file.refuse("does not look like nanoGPT's two-byte tokens, of which every second one "
+                      "would be below 16 or all ones: its tokens seem to have ",
+                      type == "i64" ? "64" : "32", " bits each; give the format: ", type, ":",
                       file.path, " or u16:", file.path);
 }
 
@@ -226,13 +226,13 @@ void requireProse(const Candidate &file) {
     text.remove_prefix(byteOrderMark.size());
   const char *what = file.ends({".csv", ".tsv"})                           ? "is a table"
                      : file.ends({".json", ".jsonl", ".ndjson", ".ipynb"}) ? "is JSON"
-                     : isOfNumbers(text)                                   ? "is a text of numbers"
-                     : isJson(text, isCut)                                 ? "is JSON"
-                                                                           : nullptr;
+                     : isOfNumbers(text)   ? "is a text file of numbers"
+                     : isJson(text, isCut) ? "is JSON"
+                                           : nullptr;
   if (what)
     throw file.refuse(what,
-                      ", which would be read as its characters; save numbers in Python, "
-                      "numpy.save(\"OUT.npy\", …), or say that it is text: text:",
+                      ", which Weir would read as characters; save numbers in Python, "
+                      "numpy.save(\"OUT.npy\", …), or mark the file as text: text:",
                       file.path);
 }
 
@@ -246,15 +246,15 @@ void refuseOtherEncodings(const Candidate &file) {
   for (Mark mark : {Mark{"\xff\xfe\0\0"sv, "UTF-32"}, Mark{"\0\0\xfe\xff"sv, "UTF-32"},
                     Mark{"\xff\xfe"sv, "UTF-16"}, Mark{"\xfe\xff"sv, "UTF-16"}})
     if (file.begins(mark.bytes))
-      throw file.refuse("is a text in ", mark.name, ", and UTF-8 is read: iconv -f ", mark.name,
-                        " -t UTF-8 ", file.path, " > OUT.txt");
+      throw file.refuse("is text in ", mark.name, ", but Weir reads UTF-8; convert it: iconv -f ",
+                        mark.name, " -t UTF-8 ", file.path, " > OUT.txt");
   // Without a mark, every second or fourth byte of most texts in these is 0, as in numbers.
   if (file.head().find('\0') != std::string_view::npos)
-    throw file.refuse("holds bytes of 0, which no text does; if it is one in UTF-16: iconv -f "
-                      "UTF-16LE (or UTF-16BE) -t UTF-8 ",
+    throw file.refuse("contains zero bytes, which text does not; if it is text in UTF-16, convert "
+                      "it: iconv -f UTF-16LE (or UTF-16BE) -t UTF-8 ",
                       file.path,
-                      " > OUT.txt; if it is of numbers, say of which, as in u16:", file.path,
-                      "; or say that it is text all the same: text:", file.path);
+                      " > OUT.txt; if it contains numbers, give their type, as in u16:", file.path,
+                      "; or mark the file as text: text:", file.path);
 }
 
 /// Throws Failure(Exit::data) for what is none, or could be several.
@@ -307,9 +307,9 @@ std::string unknownFormat(const std::string &location) {
 void readRaw(Array &array, Bytes bytes, Element element) {
   size_t size = sizeOf(element);
   if (bytes.size() % size != 0)
-    throw Failure(Exit::data, concat(array.path, ": has ", bytes.size(), " bytes, which are no ",
-                                     nameOf(element), " numbers of ", size,
-                                     " bytes each without a header; ", supportedFormats));
+    throw Failure(Exit::data,
+                  concat(array.path, ": has ", bytes.size(), " bytes, which is no whole number of ",
+                         nameOf(element), " values of ", size, " bytes each; ", supportedFormats));
   array.format = nameOf(element);
   array.element = element;
   array.shape = {static_cast<int64_t>(bytes.size() / size)};

@@ -80,7 +80,7 @@ bool isTensors(std::string_view text) {
 }
 
 constexpr char torchWeights[] =
-    "turn it into safetensors in Python: safetensors.torch.save_file(torch.load(\"IN\", "
+    "convert it to safetensors in Python: safetensors.torch.save_file(torch.load(\"IN\", "
     "map_location=\"cpu\", weights_only=True), \"OUT.safetensors\")";
 constexpr char torchData[] = "save each tensor in Python: numpy.save(\"OUT.npy\", "
                              "torch.load(\"IN\").numpy())";
@@ -98,12 +98,12 @@ template <char... magic> bool begins(std::string_view text) {
 
 constexpr KnownFile knownFiles[] = {
     {isNpz,
-     {"is a .npz file, of several arrays",
+     {"is a .npz file with several arrays",
       "save each in Python: numpy.save(\"OUT.npy\", "
       "numpy.load(\"IN.npz\")[\"NAME\"])",
-      "turn it into safetensors in Python: "
+      "convert it to safetensors in Python: "
       "safetensors.numpy.save_file(dict(numpy.load(\"IN.npz\")), \"OUT.safetensors\")"}},
-    {isTorchZip, {"is a file of torch.save", torchData, torchWeights}},
+    {isTorchZip, {"is a torch.save file", torchData, torchWeights}},
     {isPickle,
      {"is a Python pickle, as old versions of torch.save write", torchData, torchWeights}},
     {isZip, {"is a zip archive", "unpack it first: unzip IN.zip", nullptr}},
@@ -117,12 +117,12 @@ constexpr KnownFile knownFiles[] = {
      {"is a safetensors file", "it holds weights, which --init reads; save data as .npy", nullptr}},
     {isGguf,
      {"is a GGUF file", "it holds weights of llama.cpp; save data as .npy",
-      "get the model's safetensors, from which it was converted"}},
+      "use the safetensors file from which it was converted"}},
     {begins<'\x89', 'H', 'D', 'F'>,
      {"is an HDF5 file",
       "save each array in Python: numpy.save(\"OUT.npy\", "
       "h5py.File(\"IN\")[\"NAME\"][:])",
-      "turn it into safetensors in Python: safetensors.numpy.save_file"}},
+      "convert it to safetensors in Python: safetensors.numpy.save_file"}},
     {isParquet,
      {"is a Parquet file",
       "save each column in Python: numpy.save(\"OUT.npy\", "
@@ -134,7 +134,7 @@ constexpr KnownFile knownFiles[] = {
      {"is a PNG image", "save all images as one array, [rows, …], with numpy.save", nullptr}},
     {begins<'\xff', '\xd8', '\xff'>,
      {"is a JPEG image", "save all images as one array, [rows, …], with numpy.save", nullptr}},
-    {begins<'%', 'P', 'D', 'F'>, {"is a PDF file", "turn it into text first: pdftotext", nullptr}},
+    {begins<'%', 'P', 'D', 'F'>, {"is a PDF file", "convert it to text first: pdftotext", nullptr}},
     {begins<'W', 'E', 'I', 'R', 'X', '\0'>,
      {"is an artifact of weir compile", "give the data", nullptr}},
 };

@@ -118,7 +118,7 @@ class Weights(weirtest.Test):
         self.weir("compile", self.write("m.weir", LINEAR), "-o", self.artifact)
         zipped = b"PK\3\4" + bytes(22) + struct.pack("<HH", 16, 0) + b"archive/data.pkl" + b"content"
         for name, content, said in (
-            ("model.pt", zipped, r"model.pt: is a file of torch.save, not safetensors; turn it into safetensors in Python: safetensors.torch.save_file"),
+            ("model.pt", zipped, r"model.pt: is a torch.save file, not safetensors; convert it to safetensors in Python: safetensors.torch.save_file"),
             ("old.pt", b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", r"is a Python pickle, .*torch.save write, not safetensors"),
             ("model.safetensors.index.json", b'{"weight_map": {"a": "b.safetensors"}}', "is the index of weights in several files, not safetensors; join them"),
             ("config.json", b'{"architectures": []}', "is a JSON file, not safetensors; give the .safetensors file next to it"),
@@ -167,12 +167,12 @@ class Data(weirtest.Test):
             path.write_bytes(struct.pack(f"<{len(tokens)}{letter}", *tokens))
             losses.append(json.loads(self.run_tool(*run, *data(window=f"{format}:{path}")).stdout)["loss"])
             if letter in "Iiq":
-                self.fails(4, rf"{format}.bin: as nanoGPT's tokens .*say which: (u32|i64):", *run, *data(window=path))
+                self.fails(4, rf"{format}.bin: does not look like nanoGPT's .*give the format: (u32|i64):", *run, *data(window=path))
         self.assertEqual(losses, losses[:1] * 5)
-        self.fails(4, "table.csv: is a table, which would be read as its characters; .*text:", *run,
+        self.fails(4, "table.csv: is a table, which Weir would read as characters; .*text:", *run,
                    *data(window=self.write("table.csv", "1,2\n3,4\n" * 40)))
         self.run_tool(*run, *data(window=f"text:{self.folder}/table.csv"))
-        self.fails(2, "there is no format 'csv'", *run, *data(window="csv:nowhere.csv"))
+        self.fails(2, "unknown format 'csv'", *run, *data(window="csv:nowhere.csv"))
 
     def test_endings(self):
         artifact, out = self.folder / "m.weirx", self.folder / "out.csv"

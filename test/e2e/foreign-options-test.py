@@ -56,7 +56,7 @@ class Test(weirtest.Test):
             for name in names[:1] if not names[0].startswith("-") else names:
                 if "=" in name:
                     option, value = name.split("=")
-                    words, said = ["train", "m.weir", option, value], f"{option} {value} is another tool's word"
+                    words, said = ["train", "m.weir", option, value], f"{option} {value} is another tool's value"
                 elif name.startswith("-"):
                     words, said = ["train", "m.weir", name, "3"], f"unknown option '{name}'"
                 else:
@@ -72,8 +72,8 @@ class Test(weirtest.Test):
             (["train", "m.weir", "--batch-size", "32"], "write `--set batch=N`: sizes are configs of the model"),
             (["train", "m.weir", "--batch_size=32"], "unknown option '--batch_size'; write `--set batch=N`"),
             (["train", "m.weir", "--gradient-checkpointing"], "; write `--memory SIZE`: "),
-            (["train", "m.weir", "--device", "gpu"], "--device gpu is another tool's word; write `--device cuda`: "),
-            (["run", "m.weirx", "--fp16"], "; write `--precision f16`, of weir compile, weir train"),
+            (["train", "m.weir", "--device", "gpu"], "--device gpu is another tool's value; write `--device cuda`: "),
+            (["run", "m.weirx", "--fp16"], "; write `--precision f16`, an option of weir compile, weir train"),
             (["run", "m.weirx", "--mesh", "dp=2"], "unknown option '--mesh'; it is an option of weir compile, weir train"),
             (["compile", "m.weir", "--holdout", "0.1"], "unknown option '--holdout'; it is an option of weir run and weir train"),
             (["run", "m.weirx", "--wandb"], "; write `--metrics FILE.jsonl`: or --tensorboard DIR"),

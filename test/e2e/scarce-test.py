@@ -27,7 +27,7 @@ class Scarce(weirtest.Test):
         if done.returncode == 6:
             self.assertRegex(
                 done.stderr,
-                r"error: .*(cannot start a thread|raise the limit on open files, \d+ now \(ulimit -n\)|unavailable"
+                r"error: .*(cannot start a thread|raise the limit on open files, which is now \d+ \(ulimit -n\)|unavailable"
                 r"|Too many open files|memory|cannot allocate)",
             )
         return done.returncode

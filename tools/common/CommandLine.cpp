@@ -74,7 +74,8 @@ std::string adviceOf(const ForeignOption &row, const CLI::App &command, CLI::App
     std::string option = code.substr(0, code.find(' '));
     if (option.starts_with("-") && !command.get_option_no_throw(option)) {
       std::string owners = ownersOf(option, app);
-      advice += owners.empty() ? " when it is compiled with weir" : concat(", of ", owners);
+      advice +=
+          owners.empty() ? " when it is compiled with weir" : concat(", an option of ", owners);
     }
   }
   return concat("; ", advice, advice.empty() || !*row.note ? "" : ": ", row.note);
@@ -83,7 +84,7 @@ std::string adviceOf(const ForeignOption &row, const CLI::App &command, CLI::App
 /// The rest of the message about an option that a command does not have.
 std::string insteadOf(const std::string &option, const CLI::App &command, CLI::App &app) {
   if (std::string now = nameNow(option); !now.empty())
-    return concat("; it is ", now, " now", insteadOf(now, command, app));
+    return concat("; it is now ", now, insteadOf(now, command, app));
   if (const ForeignOption *row = foreignOption(option))
     return adviceOf(*row, command, app);
   if (std::string owners = ownersOf(option, app); !owners.empty())
@@ -100,7 +101,7 @@ std::string foreignValues(CLI::App &app) {
     for (const std::string &value : option->results())
       for (const std::string &name : option->get_lnames())
         if (const ForeignOption *row = foreignOption(concat("--", name, "=", value)))
-          return concat("--", name, " ", value, " is another tool's word",
+          return concat("--", name, " ", value, " is another tool's value",
                         adviceOf(*row, command, app));
   return "";
 }
@@ -136,8 +137,9 @@ std::string strangers(CLI::App &app) {
 /// Of an option or argument that was given nothing. It is a variable of the shell, most of the
 /// time, that is not set; nothing would be done as if the option were not there.
 std::string isEmpty(const std::string &name) {
-  return concat(name, ": its value is empty; leave the option out, or give it one (is a variable "
-                      "of the shell not set?)");
+  return concat(
+      name,
+      ": its value is empty; leave the option out, or give it one (is a shell variable unset?)");
 }
 
 /// What is wrong with `--name=`, or "". The parser gives it the next word.
@@ -338,8 +340,9 @@ int guarded(const std::function<Exit()> &body) {
     cpuLevel(); // report an invalid WEIR_MAX_CPU first
     Exit exit = body();
     if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))
-      throw Failure(Exit::storage, "standard output: cannot write all of the results; is its disk "
-                                   "full?");
+      throw Failure(
+          Exit::storage,
+          "standard output: cannot write all of the results; check that its disk is not full");
     return static_cast<int>(exit);
   } catch (const Failure &failure) {
     printError(printable(failure.what()));
@@ -357,8 +360,8 @@ int guarded(const std::function<Exit()> &body) {
     std::string advice;
     if (rlimit limit;
         error.code() == std::errc::too_many_files_open && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-      advice =
-          concat("; raise the limit on open files, ", uint64_t(limit.rlim_cur), " now (ulimit -n)");
+      advice = concat("; raise the limit on open files, which is now ", uint64_t(limit.rlim_cur),
+                      " (ulimit -n)");
     printError(concat(printable(error.what()), advice));
     return static_cast<int>(scarce ? Exit::device : Exit::storage);
   } catch (const std::exception &fault) {

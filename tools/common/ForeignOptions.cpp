@@ -18,19 +18,17 @@
 namespace weir {
 namespace {
 
-constexpr char sizes[] = "sizes are configs of the model, `config batch = 32`; the first dimension "
-                         "of each input is the batch",
-               recipe[] = "the recipe says it; make the number a config, and --set replaces it",
-               workers[] = "the next batches are read ahead without it",
-               launcher[] =
-                   "the launcher says it in the environment: RANK, WORLD_SIZE, MASTER_ADDR "
-                   "and MASTER_PORT",
-               gpus[] = "with --target cuda each rank is a GPU",
-               wandb[] = "or --tensorboard DIR, whose files W&B and MLflow read too",
-               none[] = "there is no such option yet",
-               scheduled[] =
-                   "the recipe's learning rate has it: `lr = cosine(peak = 1e-3, warmup = "
-                   "100)`";
+constexpr char
+    sizes[] = "sizes are configs of the model, `config batch = 32`; the first dimension "
+              "of each input is the batch",
+    recipe[] = "the recipe defines it; make the number a config, and --set overrides it",
+    workers[] = "Weir reads the next batches ahead without it",
+    launcher[] =
+        "the launcher sets it in the environment: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
+    gpus[] = "with --target cuda each rank is a GPU",
+    wandb[] = "or --tensorboard DIR, whose files W&B and MLflow read too",
+    none[] = "there is no such option yet",
+    scheduled[] = "the recipe's learning rate defines it: `lr = cosine(peak = 1e-3, warmup = 100)`";
 
 constexpr ForeignOption rows[] = {
     // The model and its recipe.
@@ -38,16 +36,16 @@ constexpr ForeignOption rows[] = {
      "--global-batch-size",
      "--set batch=N", sizes},
     {"--micro-batch-size --per-device-batch-size", "--microbatches N",
-     "it cuts the rows of a step into N parts"},
+     "it splits the rows of a step into N microbatches"},
     {"--eval-batch-size --per-device-eval-batch-size --val-batch-size", "",
-     "held-out rows are evaluated in the model's batches"},
+     "Weir evaluates held-out rows in the model's batches"},
     {"--block-size --seq-len --seq-length --sequence-length --max-seq-length --context-length "
      "--n-ctx",
      "--set context=N", "sizes are configs of the model: `weir inspect` lists them"},
     {"--hidden-size --d-model --n-embd --n-layer --num-layers --n-head --num-heads --vocab-size",
      "--set NAME=VALUE", "sizes are configs of the model: `weir inspect` lists them"},
     {"--config --cfg --config-file --config-name --yaml --hparams --override", "--set NAME=VALUE",
-     "what is no config of the model is an option of its own"},
+     "other settings are options of their own"},
     {"--lr --learning-rate --base-lr --max-lr", "--set lr=X", recipe},
     {"--weight-decay --wd --momentum --beta1 --beta2 --adam-beta1 --adam-beta2 --adam-epsilon "
      "--dropout --label-smoothing",
@@ -58,14 +56,16 @@ constexpr ForeignOption rows[] = {
      "", scheduled},
     {"--clip --grad-clip --clip-grad --clip-grad-norm --max-grad-norm --gradient-clip-val "
      "--gradient-clipping",
-     "", "the recipe says it: `clip global_norm(1.0)`"},
+     "", "the recipe defines it: `clip global_norm(1.0)`"},
     {"--gradient-accumulation-steps --gradient-accumulation --grad-accum --grad-accum-steps "
      "--accumulate-grad-batches --accumulate",
      "--microbatches N",
-     "the rows of a step are computed in N parts; `accumulate N` in the recipe makes a step of N "
-     "times the batch"},
-    {"--loss --criterion --metric", "", "the recipe says it: `loss cross_entropy(logits, labels)`"},
-    {"--ema --use-ema", "", "an average of weights is a state: `state kept = w`, `next kept = …`"},
+     "Weir computes the rows of a step in N microbatches; `accumulate N` in the recipe makes a "
+     "step of N batches"},
+    {"--loss --criterion --metric", "",
+     "the recipe defines it: `loss cross_entropy(logits, labels)`"},
+    {"--ema --use-ema", "",
+     "keep an average of weights in a state: `state kept = w`, `next kept = …`"},
     // Length of a run.
     {"--num-epochs --num-train-epochs --max-epochs --n-epochs", "--epochs N", ""},
     {"--max-steps --max-iters --num-steps --train-steps --total-steps --iters --iterations "
@@ -74,8 +74,8 @@ constexpr ForeignOption rows[] = {
     {"--random-seed --manual-seed --rng-seed", "--seed N", ""},
     {"--early-stopping --patience", "", none},
     {"--max-time --time-limit", "",
-     "a signal ends a run with a checkpoint: `timeout -s TERM 1h weir "
-     "run …`, and --resume goes on"},
+     "a signal ends a run with a checkpoint: `timeout -s TERM 1h weir run …`, and --resume "
+     "continues it"},
     // Data.
     {"--dataset --train-data --train-file --train-dataset --data-dir --data-path --dataset-name "
      "--input --inputs --input-file",
@@ -89,7 +89,7 @@ constexpr ForeignOption rows[] = {
      "--persistent-workers",
      "", workers},
     {"--tokenizer --tokenizer-name", "--data NAME=PATH",
-     "text is read as characters, and tokens are made ahead and read from .bin or .npy files"},
+     "Weir reads text as characters; tokenize in advance, and give tokens in .bin or .npy files"},
     // Precision, memory and devices.
     {"--fp16 --half --float16", "--precision f16", ""},
     {"--bf16 --bfloat16 --amp --mixed-precision --autocast", "--precision bf16", ""},
@@ -102,7 +102,7 @@ constexpr ForeignOption rows[] = {
     {"--gradient-checkpointing --activation-checkpointing --grad-checkpointing --grad-checkpoint "
      "--checkpoint-activations --activation-checkpoint --remat --recompute-activations",
      "--memory SIZE",
-     "what does not fit is computed again; --recompute PATHS names the blocks instead"},
+     "Weir recomputes activations that do not fit; --recompute PATHS names the blocks instead"},
     {"--max-memory --memory-limit --gpu-memory-utilization", "--memory SIZE", ""},
     {"--offload-optimizer --cpu-offload --optimizer-offload", "--offload optimizer", ""},
     {"--offload-params --offload-param --param-offload", "--offload parameters", ""},
@@ -110,7 +110,7 @@ constexpr ForeignOption rows[] = {
     {"--cpu --no-cuda --use-cpu --no-gpu", "--target cpu", ""},
     {"--arch --march", "--target TARGET", ""},
     {"--num-threads --nthreads --n-threads --jobs -j --omp-threads", "--threads N", ""},
-    {"--compile --torch-compile --jit", "", "everything is compiled"},
+    {"--compile --torch-compile --jit", "", "Weir compiles everything"},
     {"--backend --inductor", "--target TARGET", ""},
     {"--use-deterministic-algorithms --deterministic-algorithms", "--deterministic",
      "one mesh gives the same bits each time anyway; this gives them on every mesh"},
@@ -127,7 +127,7 @@ constexpr ForeignOption rows[] = {
     {"--ep --expert-parallel --expert-parallel-size --expert-model-parallel-size", "--mesh ep=N",
      gpus},
     {"--fsdp --zero-stage --deepspeed --use-distributed-optimizer --sharding-strategy", "--zero 3",
-     "with --mesh dp=N: 1 cuts the optimizer's state over the ranks, 3 the parameters too"},
+     "with --mesh dp=N: 1 shards the optimizer state over the ranks, 3 the parameters too"},
     {"--rank --local-rank --node-rank --nnodes --num-nodes --master-addr --master-port", "",
      launcher},
     {"--rdzv-endpoint --rdzv-backend --dist-url --init-method --coordinator-address",
@@ -150,7 +150,7 @@ constexpr ForeignOption rows[] = {
      "--init FILE.safetensors", ""},
     {"--strict --no-strict --ignore-mismatched-sizes", "--init-partial FILE.safetensors", ""},
     {"--overwrite --overwrite-output-dir", "--checkpoint DIR",
-     "give another directory, or --resume to go on with what is there"},
+     "give another directory, or --resume to continue from its checkpoints"},
     // Reports.
     {"--eval-steps --eval-interval --eval-freq --val-check-interval --val-interval "
      "--evaluation-strategy --eval-strategy --validate-every",
@@ -162,10 +162,9 @@ constexpr ForeignOption rows[] = {
      "--print-freq",
      "--metrics FILE.jsonl", "one line for each step; --metrics - writes to standard output"},
     {"--verbose -v --debug", "",
-     "--profile says what the time of a step went to, --metrics - each "
-     "step's figures"},
+     "--profile reports where the time of a step goes, --metrics - each step's figures"},
     {"--quiet -q --silent --disable-tqdm --no-progress", "",
-     "progress is on standard error: `2>/dev/null` leaves the results"},
+     "progress goes to standard error: `2>/dev/null` leaves only the results"},
     {"--profiler --benchmark --profile-steps", "--profile", ""},
     {"--detect-anomaly --detect-nan --debug-nans --check-nan --check-nans --terminate-on-nan",
      "--nan trace", ""},
@@ -177,21 +176,21 @@ constexpr ForeignOption rows[] = {
     {"--top-p --num-beams --beam-size --repetition-penalty", "--top-k K", none},
     {"--do-sample --greedy", "--temperature T", "0 takes the likeliest token each time"},
     {"--num-samples --num-return-sequences", "--seed N", "one text for each seed"},
-    {"--onnx --export --torchscript", "",
-     "the artifact is what runs, with weir-run or weir predict"},
+    {"--onnx --export --torchscript", "", "run the artifact itself with weir-run or weir predict"},
     // Values of Weir's own options.
     {"--device=gpu --device=cuda:0 --device=cuda:1 --device=nvidia", "--device cuda",
-     "what is compiled with --target cuda runs there without the option; CUDA_VISIBLE_DEVICES says "
-     "which GPUs there are"},
+     "programs compiled with --target cuda run on GPUs without the option; CUDA_VISIBLE_DEVICES "
+     "selects the GPUs"},
     {"--device=mps --device=xpu --device=tpu --device=rocm --device=hip --device=metal "
      "--device=auto",
      "",
-     "programs run on CPUs and NVIDIA's GPUs: cpu, or cuda for what is compiled with --target "
+     "Weir runs programs on CPUs and NVIDIA GPUs: cpu, or cuda for programs compiled with --target "
      "cuda"},
     {"--target=gpu --target=nvidia --target=nvptx --target=cuda:0", "--target cuda", ""},
     {"--target=native --target=host --target=x86 --target=x86-64 --target=avx2 "
      "--target=avx512",
-     "--target cpu", "it is this machine's level; cpu:x86-64-v3 has AVX2, cpu:x86-64-v4 AVX-512"},
+     "--target cpu",
+     "it selects this machine's level; cpu:x86-64-v3 has AVX2, cpu:x86-64-v4 AVX-512"},
     {"--precision=fp32 --precision=float32 --precision=32 --precision=32-true --precision=no "
      "--precision=highest",
      "--precision f32", "it is the default"},
@@ -215,7 +214,7 @@ constexpr ForeignOption rows[] = {
     {"resume continue", "weir run ARTIFACT --checkpoint DIR --resume", ""},
     {"profile", "weir run ARTIFACT --profile", ""},
     {"bench benchmark", "weir run ARTIFACT --steps 100 --profile", ""},
-    {"serve", "", "there is no server; weir predict reads files and writes one"},
+    {"serve", "", "Weir has no server; weir predict reads files and writes one"},
 };
 
 /// Whether two names are one but for capitals and underscores.

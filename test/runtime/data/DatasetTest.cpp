@@ -92,11 +92,11 @@ TEST_F(DatasetTest, PlainNumbersAreRowsOfTheInput) {
                    {"holds 5 numbers of f32, but a row of the input 'points' has 3, [3]"}));
   EXPECT_TRUE(says(refused(Exit::data, std::vector{points},
                            Sources{{"points", folder.write("t.txt", "some prose")}}),
-                   {"a text is numbered characters, for an input of i32"}));
+                   {"Weir reads text as numbered characters, for an input of i32"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=csv:none.csv"); }),
-                   {"there is no format 'csv'", "there are text, bytes, idx"}));
+                   {"unknown format 'csv'", "there are text, bytes, idx"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=txt:none"); }),
-                   {"there is no format 'txt'; did you mean 'text'?"}));
+                   {"unknown format 'txt'; did you mean 'text'?"}));
 }
 
 TEST_F(DatasetTest, WideIntegersAreNarrowed) {
@@ -139,7 +139,7 @@ TEST_F(DatasetTest, Names) {
                    {"twice"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "images"); }), {"NAME=PATH"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "window=bytes:"); }),
-                   {"--data window=bytes:: names no file", "--data window=bytes:PATH"}));
+                   {"--data window=bytes:: no file given", "--data window=bytes:PATH"}));
 }
 
 TEST_F(DatasetTest, Shapes) {
@@ -202,8 +202,7 @@ TEST_F(DatasetTest, Limits) {
   std::string tokens = folder.write(
       "wide.npy", npy<int64_t>("<i8", "(8,)", std::vector<int64_t>(8, (int64_t(1) << 32) + 5)));
   std::string said = refused(Exit::data, std::vector{window}, Sources{{"window", tokens}});
-  EXPECT_TRUE(
-      says(said, {"4294967301 is more than any vocabulary has: is the file of another format?"}));
+  EXPECT_TRUE(says(said, {"4294967301 is more than any vocabulary has: check the file's format"}));
   EXPECT_EQ(said.find("--set"), said.npos);
 }
 

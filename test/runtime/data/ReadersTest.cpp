@@ -69,7 +69,8 @@ TEST_F(Readers, BrokenIdx) {
   EXPECT_TRUE(says(refused("d.idx", std::string("\0\0\x08\x09", 4)), {"9 dimensions"}));
   EXPECT_TRUE(
       says(refused("e.idx", std::string("\0\0\x08\x02\0\0", 6)), {"12 bytes expected, 6 found"}));
-  EXPECT_TRUE(says(refused("f-ubyte", "text, in truth"), {"two zero bytes", "supported are"}));
+  EXPECT_TRUE(
+      says(refused("f-ubyte", "text, in truth"), {"two zero bytes", "the supported formats are"}));
   EXPECT_TRUE(says(refused("g.idx", "ab"), {"2 bytes"}));
   uint32_t huge = 0xFFFFFFFF;
   EXPECT_TRUE(says(refused("h.idx", idx(8, {huge, huge, huge, huge}, "a")), {"too many bytes"}));
@@ -145,7 +146,8 @@ TEST_F(Readers, LlmcTokens) {
 }
 
 TEST_F(Readers, BrokenTokens) {
-  EXPECT_TRUE(says(refused("odd.bin", "abc"), {"odd.bin: has 3 bytes, which are no u16 numbers"}));
+  EXPECT_TRUE(says(refused("odd.bin", "abc"),
+                   {"odd.bin: has 3 bytes, which is no whole number of u16 values"}));
   EXPECT_TRUE(says(refused("a.bin", llmc(20240520, 2, 1, "ab")), {"version 2"}));
   EXPECT_TRUE(says(refused("b.bin", llmc(20240520, 1, 2, "ab")), {"2 tokens", "1026 bytes"}));
   EXPECT_TRUE(says(refused("c.bin", llmc(20240801, 7, -1, "")), {"-1 tokens"}));
@@ -172,7 +174,8 @@ TEST_F(Readers, TextByAGivenVocabulary) {
 }
 
 TEST_F(Readers, WhatIsNoFormat) {
-  EXPECT_TRUE(says(refused("a.txt", "ab\xff"), {"byte 2", "supported are", "bytes:PATH"}));
+  EXPECT_TRUE(
+      says(refused("a.txt", "ab\xff"), {"byte 2", "the supported formats are", "bytes:PATH"}));
   EXPECT_TRUE(says(refused("b.idx.gz", "\x1f\x8b\x08"), {"gz"}));
   EXPECT_TRUE(says(refused("empty.txt", ""), {"empty.txt", "empty"}));
   EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource(folder / "absent"); }),
@@ -218,9 +221,9 @@ TEST_F(Readers, TheFormatBeforeThePathCounts) {
   EXPECT_EQ(openSource("idx:" + folder.write("n.bin", idx(8, {2}, "ab"))).format, "idx");
   EXPECT_TRUE(
       says(messageOf(Exit::data, [&] { openSource("i64:" + folder.write("o", "123456789")); }),
-           {"9 bytes, which are no i64 numbers of 8 bytes"}));
+           {"9 bytes, which is no whole number of i64 values of 8 bytes"}));
   EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource("llm.c:" + path); }),
-                   {"has no header of llm.c's token files"}));
+                   {"does not have the header of llm.c's token files"}));
   EXPECT_EQ(unknownFormat("csv:" + path), "csv");
   for (const std::string &location : {"u32:" + path, path, std::string("a/b:c"), "npy:" + path})
     EXPECT_EQ(unknownFormat(location), "");
@@ -264,8 +267,8 @@ TEST_F(Readers, TokensOfTwoBytes) {
 TEST_F(Readers, WiderTokensAreNotTakenForTwoBytes) {
   auto refusedAs = [&](const std::string &type, const std::string &tokens) {
     EXPECT_TRUE(says(refused("a.bin", tokens),
-                     {"it seems to have " + std::string(type == "i64" ? "64" : "32") +
-                          " bits for each; say which: " + type + ":",
+                     {"its tokens seem to have " + std::string(type == "i64" ? "64" : "32") +
+                          " bits each; give the format: " + type + ":",
                       "or u16:"}))
         << type;
   };
@@ -291,7 +294,7 @@ TEST_F(Readers, WiderTokensAreNotTakenForTwoBytes) {
     refusedAs("i64", tokensOf<int64_t>(count, fewLabels));
   }
   EXPECT_TRUE(says(refused("a.bin", "To be, or not to be, that is the question:\n"),
-                   {"is called .bin", "but is a text; say which: text:"}));
+                   {"is named .bin", "but contains text; give the format: text:"}));
 }
 
 TEST_F(Readers, OtherFormatsAreNamed) {
@@ -304,8 +307,8 @@ TEST_F(Readers, OtherFormatsAreNamed) {
   struct {
     std::string content, said;
   } cases[] = {
-      {zip("x.npy"), "is a .npz file, of several arrays; save each in Python"},
-      {zip("archive/data.pkl"), "is a file of torch.save; save each tensor in Python"},
+      {zip("x.npy"), "is a .npz file with several arrays; save each in Python"},
+      {zip("archive/data.pkl"), "is a torch.save file; save each tensor in Python"},
       {zip("notes.txt"), "is a zip archive; unpack it first"},
       {std::string("\x80\2}q\0.", 6), "is a Python pickle"},
       {"\x1f\x8b\x08\x08 rest", "is compressed with gzip; run gunzip on it first"},
@@ -323,11 +326,12 @@ TEST_F(Readers, OtherFormatsAreNamed) {
       {std::string("\xff\xfe"
                    "a\0b\0",
                    6),
-       "is a text in UTF-16, and UTF-8 is read: iconv"},
-      {std::string("\xff\xfe\0\0a\0\0\0", 8), "is a text in UTF-32"},
+       "is text in UTF-16, but Weir reads UTF-8; convert it: iconv"},
+      {std::string("\xff\xfe\0\0a\0\0\0", 8), "is text in UTF-32"},
       {std::string("t\0o\0 \0b\0e\0", 10),
-       "holds bytes of 0, which no text does; if it is one in UTF-16"},
-      {std::string("to be\0or not", 12), "bytes of 0, which no text does; if it is one in UTF-16"},
+       "contains zero bytes, which text does not; if it is text in UTF-16"},
+      {std::string("to be\0or not", 12),
+       "zero bytes, which text does not; if it is text in UTF-16"},
   };
   // Whatever the name says.
   for (const auto &[content, said] : cases)
@@ -349,12 +353,12 @@ TEST_F(Readers, TablesAreNoTexts) {
       {"records", "{\"text\": \"to be\"}\n{\"text\": \"or not\"}\n", "is JSON"},
       {"list.txt", "[1, 2,\n 3]\n", "is JSON"},
       {"pretty.txt", "{\n  \"a\": [1, 2]\n}\n", "is JSON"},
-      {"numbers.txt", "1 2 3\n4 5 6\n", "is a text of numbers"},
-      {"floats.dat", "0.5,-1e-3\r\n2,3\r\n", "is a text of numbers"},
+      {"numbers.txt", "1 2 3\n4 5 6\n", "is a text file of numbers"},
+      {"floats.dat", "0.5,-1e-3\r\n2,3\r\n", "is a text file of numbers"},
   };
   for (const auto &[name, content, what] : cases) {
     std::string message = refused(name, content);
-    EXPECT_TRUE(says(message, {what, "which would be read as its characters", "text:"})) << name;
+    EXPECT_TRUE(says(message, {what, "which Weir would read as characters", "text:"})) << name;
     EXPECT_EQ(openSource("text:" + folder.write(name, content)).format, "text");
   }
   for (const char *text : {"[ACT I]\nTo be", "{ what }\n", "12 men sat\n", "7", "x = [1, 2]\n"})
@@ -388,11 +392,12 @@ TEST_F(Readers, LongJsonIsNoText) {
     std::string before(shift, ' ');
     for (const std::string &json :
          {before + "{" + line + "}", before + "{\n" + lines + "  \"last\": 1\n}\n"})
-      EXPECT_TRUE(says(refused("long.txt", json), {"is JSON, which would be read"})) << shift;
+      EXPECT_TRUE(says(refused("long.txt", json), {"is JSON, which Weir would read"})) << shift;
   }
   for (const std::string &json :
        {"[\n" + numbers + "[7, \"x\"]]", "[{" + line + "}]", long1, "\xEF\xBB\xBF{" + line + "}"})
-    EXPECT_TRUE(says(refused("long", json), {"is JSON, which would be read"})) << json.substr(0, 9);
+    EXPECT_TRUE(says(refused("long", json), {"is JSON, which Weir would read"}))
+        << json.substr(0, 9);
   // What is no JSON within what is looked at, and what is none at its end although it is short.
   std::string prose;
   for (int i = 0; i < 4000; ++i)
@@ -408,7 +413,7 @@ TEST_F(Readers, AByteOrderMarkHidesNoTable) {
   EXPECT_TRUE(says(refused("a.txt", "\xEF\xBB\xBF{\"a\": 1}\n"), {"is JSON"}));
   EXPECT_TRUE(says(refused("a.txt", "\xEF\xBB\xBF"
                                     "1,2\n3,4\n"),
-                   {"is a text of numbers"}));
+                   {"is a text file of numbers"}));
 }
 
 TEST_F(Readers, AByteOrderMarkIsNoCharacter) {

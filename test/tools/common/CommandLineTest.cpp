@@ -71,13 +71,13 @@ TEST_F(CommandLine, AnswersWhatOtherToolsHave) {
           "unknown option '--Batch-Size'; write `--set batch=N`: sizes are configs of the model, "
           "`config batch = 32`; the first dimension of each input is the batch");
   refused({"train", "m", "--fp16"},
-          "unknown option '--fp16'; write `--precision f16`, of tool compile");
+          "unknown option '--fp16'; write `--precision f16`, an option of tool compile");
   refused({"train", "m", "--precision=f16"},
           "unknown option '--precision'; it is an option of tool compile");
   refused({"compile", "--precision", "float16"},
-          "--precision float16 is another tool's word; write `--precision f16`");
-  refused({"train", "m", "--export"}, "unknown option '--export'; the artifact is what runs, with "
-                                      "weir-run or weir predict");
+          "--precision float16 is another tool's value; write `--precision f16`");
+  refused({"train", "m", "--export"},
+          "unknown option '--export'; run the artifact itself with weir-run or weir predict");
   refused({"fit", "m"}, "unknown command 'fit'; write `weir train`");
 }
 
@@ -231,9 +231,11 @@ TEST(Guarded, TooFewOpenFilesSayWhatToRaise) {
             }),
             6);
   std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("error: cannot link: Too many open files; raise the limit on open files, "),
-            0u);
-  EXPECT_TRUE(said.ends_with(" now (ulimit -n)\n")) << said;
+  EXPECT_EQ(
+      said.find(
+          "error: cannot link: Too many open files; raise the limit on open files, which is now "),
+      0u);
+  EXPECT_TRUE(said.ends_with(" (ulimit -n)\n")) << said;
 }
 
 TEST(Guarded, FullStandardOutput) {
