@@ -74,8 +74,8 @@ TEST(Manifest, EveryFieldIsChecked) {
       {"/files/model.safetensors/size", "-1", "'files.model.safetensors.size'"},
       {"/files/model.safetensors/sum", "\"0123456789ABCDEF\"", "expected 16 hexadecimal digits"},
       {"/files/state.safetensors/sum", "\"\"", "'files.state.safetensors.sum'"},
-      {"/format", "3", "of format 3, but this program reads formats 1 to 2"},
-      {"/format", "0", "of format 0, but this program reads formats 1 to 2"},
+      {"/format", "3", "has format 3, but this program reads formats 1 to 2"},
+      {"/format", "0", "has format 0, but this program reads formats 1 to 2"},
       {"/format", "1.0", "'format'"},
   };
   for (const Wrong &wrong : all) {

@@ -130,9 +130,9 @@ TEST_F(WeightsTest, SaysWhetherTypesOrShapesDiffer) {
                              both + "in the file, F32[2, 2] in the model"}));
   message = messageOf(Exit::model, [&] { weights.overlap(variables); });
   EXPECT_TRUE(
-      says(message, {type + "there, F32[2] in the model",
+      says(message, {type + "in the file, F32[2] in the model",
                      both + "in the file, F32[2, 2] in the model", "convert other types to F32"}));
-  EXPECT_FALSE(says(message, {"shape mismatch:"}));
+  EXPECT_FALSE(says(message, {"  shape mismatch:"}));
 }
 
 // 1 + 2^-9 is between two of bf16, 1 + 2^-7 is one.
