@@ -58,7 +58,7 @@ void requireSame(Group &group, const std::string &where, const std::string &what
 
 /// Calls `body` on each, which exchanges nothing, and waits for all: at once where the group is
 /// null. Where it throws a Failure on some, all throw that of the first of them; the others say
-/// whose it is: "rank 1 says: PATH: cannot write: No space left on device".
+/// whose it is: "rank 1 reports: PATH: cannot write: No space left on device".
 void allOrNone(Group *group, const std::string &what, const std::function<void()> &body);
 
 } // namespace weir::collectives

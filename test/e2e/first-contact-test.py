@@ -120,7 +120,7 @@ class Weights(weirtest.Test):
         for name, content, said in (
             ("model.pt", zipped, r"model.pt: is a torch.save file, not safetensors; convert it to safetensors in Python: safetensors.torch.save_file"),
             ("old.pt", b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", r"is a Python pickle, .*torch.save write, not safetensors"),
-            ("model.safetensors.index.json", b'{"weight_map": {"a": "b.safetensors"}}', "is the index of weights in several files, not safetensors; join them"),
+            ("model.safetensors.index.json", b'{"weight_map": {"a": "b.safetensors"}}', "is the index of weights in several files, not safetensors; merge them"),
             ("config.json", b'{"architectures": []}', "is a JSON file, not safetensors; give the .safetensors file next to it"),
             ("w.npz", b"PK\3\4" + bytes(22) + struct.pack("<HH", 5, 0) + b"w.npy" + b"content", "is a .npz file.*safetensors.numpy.save_file"),
             ("w.gguf", b"GGUF\3\0\0\0", "is a GGUF file, not safetensors"),

@@ -127,7 +127,7 @@ class Flops(weirtest.Test):
         step = self.entry(facts)
         for tool in ("weir", "weir-run"):
             done, results, (steps, last) = self.trained(tool, artifact, "--peak-flops", "1.5T")
-            self.assertIn("peak: 1500 GFLOP/s, as stated\n", done.stderr)
+            self.assertIn("peak: 1500 GFLOP/s, as given\n", done.stderr)
             for record in steps:
                 seconds = record["step_ms"] / 1e3
                 self.assertAlmostEqual(record["mfu"] / (step["model_flops"] / seconds / 1.5e12), 1, places=6)

@@ -125,7 +125,7 @@ class LossScale(weirtest.Test):
             self.assertIn(f"step {step}: the gradients overflow at a loss scale of {scale}, which is halved; the step changed no weight", done.stderr)
         self.assertRegex(done.stderr, r"error: step 3: loss [\d.e+]+, grad_norm -?(inf|nan): not finite\. .*--nan skip")
         done = self.line(1e6, "--loss-scale", "dynamic:4", "--nan", "skip", "--nan-limit", 3, status=5)
-        self.assertRegex(done.stderr, r"error: step 5: loss .*, as the 2 steps before it")
+        self.assertRegex(done.stderr, r"error: step 5: loss .*, like the 2 steps before it")
         done = self.line(1e6, "--loss-scale", "none", status=5)
         self.assertRegex(done.stderr, r"error: step 1: loss [\d.e+]+, grad_norm -?(inf|nan): not finite")
 

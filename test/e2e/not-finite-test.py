@@ -127,7 +127,7 @@ class NotFinite(weirtest.Test):
     def test_an_optimizer_state_that_overflows(self):
         done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--checkpoint-every", 1, status=5, growth="1e20")
         self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest finite value is 1e\+20, of 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
-        self.assertRegex(done.stderr, "step 6: loss .*as the 4 steps before it")
+        self.assertRegex(done.stderr, "step 6: loss .*like the 4 steps before it")
         self.assert_finite()
 
     def test_weights_to_begin_with_that_are_not_finite(self):

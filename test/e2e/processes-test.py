@@ -327,7 +327,7 @@ class Processes(Ranks):
     def test_peaks_add_up(self):
         """A step is that of all processes, and each is a device."""
         rows, artifact, used = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2"), []
-        for peak, words in (("1.5T", "3000 GFLOP/s of 2 devices together, as stated"), ("measure", r"[\d.]+ GFLOP/s of 2 devices together, measured with products of f32")):
+        for peak, words in (("1.5T", "3000 GFLOP/s of 2 devices together, as given"), ("measure", r"[\d.]+ GFLOP/s of 2 devices together, measured with products of f32")):
             said = self.all_end(self.begin(2, "run", artifact, *rows, "--steps", 3, "--peak-flops", peak, "--json"))
             self.assertRegex(said[0][1], f"peak: {words}\n")
             used.append(json.loads(said[0][0]))
@@ -349,8 +349,8 @@ class Processes(Ranks):
         alone, two = self.compiled(*MLP, name="alone.weirx"), self.compiled(*MLP, "--mesh", "dp=2")
         of = lambda **more: {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"} | more
         for artifact, env, words in (
-            (alone, of(), "WORLD_SIZE=2, .*compiled without a mesh. Compile it with --mesh dp=2"),
-            (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4, .* dp=2 of the artifact has 2 ranks: start one process"),
+            (alone, of(), "WORLD_SIZE=2 .*compiled without a mesh. Compile it with --mesh dp=2"),
+            (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4 .* dp=2 of the artifact has 2 ranks: start one process"),
             # Nobody trains alone for a number that cannot be read.
             (two, of(WORLD_SIZE=" 2"), "WORLD_SIZE= 2: expected a number from 1 to 4096"),
             (alone, of(WORLD_SIZE="abc"), "WORLD_SIZE=abc: expected a number from 1 to 4096"),
@@ -358,11 +358,11 @@ class Processes(Ranks):
             (two, of(LOCAL_WORLD_SIZE="1"), "127.0.0.1 on this machine, which no other machine can reach, .* 1 of the 2 processes .*Set MASTER_ADDR"),
             (two, of(RANK="2"), "RANK=2: expected a number from 0 to 1"),
             (two, of(RANK="one"), "RANK=one: expected a number from 0 to 1"),
-            (two, of(RANK=""), "WORLD_SIZE=2, .*RANK.* is not set"),
+            (two, of(RANK=""), "WORLD_SIZE=2 .*RANK.* is not set"),
             (two, of(MASTER_ADDR=""), "does not set the address of rank 0 .*--rendezvous HOST:PORT"),
             (two, of(MASTER_PORT="zero"), "MASTER_PORT=zero: expected a number"),
-            (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, which is reachable from the network: .*WEIR_JOB_SECRET_FILE.*--trust-network"),
-            (two, of(WEIR_JOB_SECRET_FILE="/dev/null"), "WEIR_JOB_SECRET_FILE=/dev/null: expected a file .* with 16 to 4096 bytes"),
+            (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, is reachable from the network: .*WEIR_JOB_SECRET_FILE.*--trust-network"),
+            (two, of(WEIR_JOB_SECRET_FILE="/dev/null"), "WEIR_JOB_SECRET_FILE=/dev/null: expected a readable file with 16 to 4096 bytes"),
         ):
             with self.subTest(words=words):
                 self.fails(2, words, "weir", "run", artifact, *rows, "--steps", 1, env=env)

@@ -98,7 +98,7 @@ class Scarce(weirtest.Test):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         )  # fmt: skip
         self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertRegex(done.stderr, r"tensors of the 2 ranks on this machine: \d+ bytes are needed, there are \d+; compile with")
+        self.assertRegex(done.stderr, r"tensors of the 2 ranks on this machine: \d+ bytes are needed, but the machine has \d+; compile with")
 
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
     def test_memory_for_the_first_call_of_a_thread(self):

@@ -33,7 +33,7 @@ std::vector<std::byte> readArtifact(const std::string &path) {
                    concat(path, ": cannot read the artifact: ", std::strerror(reason)));
   };
   if (std::error_code none; std::filesystem::is_directory(path, none))
-    throw Failure(Exit::model, concat(path, ": cannot read the artifact: it is a folder"));
+    throw Failure(Exit::model, concat(path, ": cannot read the artifact: it is a directory"));
   File file(std::fopen(path.c_str(), "rb"));
   if (!file)
     throw fail(errno);

@@ -203,8 +203,8 @@ TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {
     EXPECT_TRUE(says(messageOf(Exit::storage, [&] { store.prepare(1); }), {path}));
   }
   CheckpointStore store(directory, 3, disk);
-  EXPECT_TRUE(
-      says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }), {"no space"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }),
+                   {"not enough space"}));
 }
 
 /// A folder beside the checkpoints with a checkpoint's files in it.

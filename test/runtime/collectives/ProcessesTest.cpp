@@ -156,8 +156,8 @@ TEST_P(ProcessesOver, RanksOfOneAreAtTheSame) {
         }
       });
     threads.clear();
-    std::string first = concat("rank ", 2 * group.rank(), " is in the loss, and rank ",
-                               2 * group.rank() + 1, " in the norm");
+    std::string first = concat("rank ", 2 * group.rank(), " is in the loss, but rank ",
+                               2 * group.rank() + 1, " is in the norm");
     EXPECT_TRUE(std::ranges::count(said, first)) << said[0] << said[1] << said[2] << said[3];
   });
   EXPECT_EQ(failures, std::vector<std::string>(2));

@@ -33,11 +33,11 @@ TEST_F(Train, ManyStepsInARowThatAreNotFinite) {
   all.nan = "skip";
   all.every = 4;
   EXPECT_TRUE(says(refused(Exit::numeric, all),
-                   {"step 22: loss inf", "as the 19 steps before it", "--nan-limit"}))
+                   {"step 22: loss inf", "like the 19 steps before it", "--nan-limit"}))
       << "of step 3 and all after it";
   // Where the run goes on, so does the count.
   all.resume = true;
-  EXPECT_TRUE(says(refused(Exit::numeric, all), {"step 22: ", "as the 19 steps before it"}));
+  EXPECT_TRUE(says(refused(Exit::numeric, all), {"step 22: ", "like the 19 steps before it"}));
   EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 20);
   all.checkpoint = folder / "b";
   all.nanLimit = 29;

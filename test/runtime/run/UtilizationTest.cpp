@@ -74,7 +74,7 @@ TEST(Utilization, AStepIsOfAllProcesses) {
     auto failures = LocalGroups(2).run([&](Group &group) {
       std::string said;
       EXPECT_DOUBLE_EQ(usedOf("dp=2", target, "1K", &group, &said), 0.035);
-      EXPECT_EQ(said.find("peak: 2e-06 GFLOP/s of 2 devices together, as stated"), 0u) << said;
+      EXPECT_EQ(said.find("peak: 2e-06 GFLOP/s of 2 devices together, as given"), 0u) << said;
       // Each states its own; one that states none is as rank 0.
       EXPECT_DOUBLE_EQ(usedOf("dp=2", target, group.rank() ? "3K" : "1K", &group), 70.0 / 4000);
       EXPECT_DOUBLE_EQ(usedOf("dp=2", target, group.rank() ? "" : "1K", &group),
