@@ -26,6 +26,7 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/CheckEntry.h"
+#include "passes/lower/EntryLowering.h"
 #include "passes/lower/KernelTable.h"
 #include "passes/stages/GatherSections.h"
 
@@ -35,77 +36,18 @@ namespace weir {
 } // namespace weir
 
 using namespace mlir;
-using namespace weir;
 
-namespace {
-
-/// Lowers one entry.
-class EntryLowering {
-public:
-  using Variables = llvm::StringMap<plan::VariableOp>;
-
-  EntryLowering(func::FuncOp function, OpBuilder builder, const Variables &variables,
-                KernelTable &kernels)
-      : function(function), builder(builder), variables(variables), kernels(kernels) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult lowerBlock(Block &block);
-  LogicalResult lowerKernel(KernelOp kernel);
-  LogicalResult lowerMicrobatches(MicrobatchesOp op);
-  LogicalResult lowerSections(ArrayRef<MicrobatchesOp> sections);
-  void beginCarried(MicrobatchesOp op, SmallVectorImpl<Value> &carried);
-  LogicalResult lowerBody(MicrobatchesOp op, ArrayRef<Value> carried);
-  void lowerKeep(KeepOp op);
-  void lowerCollective(Operation *op);
-  void lowerTransfer(Operation *op);
-  void lowerPacked(Operation *op);
-  Value use(StringRef variable, Location loc);
-  Value allocate(Value tensor, StringRef label);
-  Value allocateOnHost(Value tensor);
-  void copy(Value from, Value to, Type tensor, Location loc);
-  void findTargets(Block &block);
-  bool mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block);
-  FailureOr<const KernelTable::Entry *> entryOf(KernelOp kernel);
-
-  bool isOfHost(WriteOp write) { return variables.lookup(write.getVariable()).getHost(); }
-  /// Whether it gives a variable of the device its value, at the entry's end.
-  bool isLate(Operation *op) {
-    auto write = dyn_cast<WriteOp>(op);
-    return write && !isOfHost(write);
-  }
-
-  func::FuncOp function;
-  OpBuilder builder;
-  const Variables &variables;
-  KernelTable &kernels;
-  llvm::DenseMap<Operation *, const KernelTable::Entry *> entries; ///< of kernels of this function
-  llvm::DenseMap<Value, Value> bufferOf;                           ///< tensor -> plan buffer
-  llvm::StringMap<Value> uses;
-  llvm::DenseMap<Value, Value> targetOf; ///< a result -> the buffer it goes to directly
-  int64_t microbatch = 0;                ///< that a section is lowered for
-  /// What sections keep for each other, by number and microbatch.
-  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> kept;
-};
+namespace weir {
 
 /// What lies together of a value of one dimension or two.
-int64_t bytesOfRow(Value value) {
+static int64_t bytesOfRow(Value value) {
   ArrayRef<int64_t> shape = shapeOf(value);
   return storageBytes(value.getType()) / (shape.size() == 1 ? 1 : shape[0]);
 }
 
 /// The op of `block` that contains the user.
-Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestorOpInBlock(*user); }
-
-/// Whether every use of the memory, under whatever shape, is as `fn` wants it. Ends at the first
-/// that is not, the latest first: what is used in every layer is soon told.
-template <typename Fn> bool everyUse(Value memory, Fn &&fn) {
-  return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
-    if (isAlias(use.getOwner()))
-      return everyUse(use.getOwner()->getResult(0), fn);
-    return fn(use);
-  });
+static Operation *ancestorIn(Block &block, Operation *user) {
+  return block.findAncestorOpInBlock(*user);
 }
 
 FailureOr<const KernelTable::Entry *> EntryLowering::entryOf(KernelOp kernel) {
@@ -436,123 +378,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   return success();
 }
 
-/// Carried values live in buffers of their own from round to round.
-void EntryLowering::beginCarried(MicrobatchesOp op, SmallVectorImpl<Value> &carried) {
-  Location loc = op.getLoc();
-  for (auto [i, start] : llvm::enumerate(op.getCarried())) {
-    Value buffer = allocate(op.getResult(i), "carried");
-    copy(bufferOf.lookup(memoryOf(start)), buffer, start.getType(), loc);
-    carried.push_back(buffer);
-    bufferOf[op.getBody().front().getArgument(1 + op.getSliced().size() + i)] = buffer;
-    bufferOf[op.getResult(i)] = buffer;
-  }
-}
-
-/// One round: what is carried into it lies in these buffers, and what it carries on is put there.
-LogicalResult EntryLowering::lowerBody(MicrobatchesOp op, ArrayRef<Value> carried) {
-  Block &body = op.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
-  Location loc = op.getLoc();
-  unsigned firstCarried = 1 + op.getSliced().size();
-  for (auto [i, next] : llvm::enumerate(yield.getValues())) {
-    Value memory = memoryOf(next);
-    // What another section reads later is still there when the next round carries on.
-    bool isKept = !everyUse(memory, [](OpOperand &use) { return !isa<KeepOp>(use.getOwner()); });
-    if (!targetOf.contains(memory) && !isKept &&
-        mayWriteDirectly(memory, {body.getArgument(firstCarried + i)}, body))
-      targetOf[memory] = carried[i];
-  }
-  if (failed(lowerBlock(body)))
-    return failure();
-  SmallVector<std::pair<Value, unsigned>> late;
-  for (auto [i, next] : llvm::enumerate(yield.getValues())) {
-    Value from = bufferOf.lookup(memoryOf(next));
-    if (from == carried[i])
-      continue;
-    if (llvm::is_contained(carried, from)) {
-      Value kept = allocate(next, "kept value");
-      copy(from, kept, next.getType(), loc);
-      from = kept;
-    }
-    late.emplace_back(from, i);
-  }
-  for (auto [from, i] : late)
-    copy(from, carried[i], yield.getValues()[i].getType(), loc);
-  return success();
-}
-
-/// A loop; slices are parts of their operand.
-LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
-  if (op.numSums() > 0)
-    return op.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
-  Block &body = op.getBody().front();
-  Location loc = op.getLoc();
-  Value round = plan::AllocOp::create(builder, loc, 4, "round");
-  bufferOf[op.round()] = round;
-  SmallVector<Value> carried;
-  beginCarried(op, carried);
-  auto loop = plan::LoopOp::create(builder, loc, op.getCount(), round);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
-  for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
-    int64_t bytes = storageBytes(whole.getType()) / op.getCount();
-    bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
-        builder, loc, bufferOf.lookup(memoryOf(whole)), 0, loop.index(), bytes, int64_t(0));
-  }
-  return lowerBody(op, carried);
-}
-
-/// The rounds of all sections, in the order that they say: each computes with memory of its own,
-/// which is given back as soon as the plan's order lets it. So what is alive of a microbatch
-/// follows from the schedule.
-LogicalResult EntryLowering::lowerSections(ArrayRef<MicrobatchesOp> sections) {
-  llvm::DenseMap<int64_t, MicrobatchesOp> byNumber;
-  llvm::DenseMap<int64_t, SmallVector<Value>> carried;
-  for (MicrobatchesOp section : sections) {
-    if (section.numSums() > 0)
-      return section.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
-    if (!section.round().use_empty())
-      return section.emitOpError("reads its round, which a section gets as a slice");
-    int64_t number = section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
-    byNumber[number] = section;
-    beginCarried(section, carried[number]);
-  }
-  MicrobatchesOp first = sections.front();
-  ArrayRef<int64_t> order = first->getAttrOfType<DenseI64ArrayAttr>(orderAttrName).asArrayRef();
-  llvm::DenseSet<std::pair<int64_t, int64_t>> done;
-  for (size_t i = 0; i + 1 < order.size(); i += 2) {
-    int64_t number = order[i];
-    microbatch = order[i + 1];
-    if (microbatch < 0 || microbatch >= int64_t(first.getCount()))
-      return first.emitOpError() << "has no microbatch " << microbatch;
-    if (!done.insert({number, microbatch}).second)
-      return first.emitOpError() << "computes section " << number << " of microbatch " << microbatch
-                                 << " twice: sums would have it twice";
-    MicrobatchesOp section = byNumber.lookup(number);
-    if (!section)
-      continue; // nothing is left of it
-    for (auto [j, whole] : llvm::enumerate(section.getSliced())) {
-      int64_t bytes = storageBytes(whole.getType()) / section.getCount();
-      bufferOf[section.getBody().front().getArgument(1 + j)] = plan::PartOp::create(
-          builder, section.getLoc(), bufferOf.lookup(memoryOf(whole)), bytes * microbatch,
-          ValueRange(), ArrayRef<int64_t>(), ArrayRef<int64_t>());
-    }
-    for (KeptOp get : section.getBody().front().getOps<KeptOp>())
-      if (!kept.contains({int64_t(get.getNumber()), microbatch}))
-        return get.emitOpError() << "is read in section " << number << " of microbatch "
-                                 << microbatch << " before it is computed";
-    if (failed(lowerBody(section, carried[number])))
-      return failure();
-  }
-  microbatch = 0;
-  for (MicrobatchesOp section : sections)
-    for (int64_t i = 0; i < computedMicrobatches(section); ++i) {
-      int64_t number = section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
-      if (!done.contains({number, i}))
-        return section.emitOpError() << "is never computed for microbatch " << i;
-    }
-  return success();
-}
+namespace {
 
 LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto function : module.getOps<func::FuncOp>())
@@ -604,6 +430,8 @@ struct LowerToPlan : weir::impl::LowerToPlanBase<LowerToPlan> {
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createLowerToPlan(std::shared_ptr<Target> target) {
+std::unique_ptr<Pass> createLowerToPlan(std::shared_ptr<Target> target) {
   return std::make_unique<LowerToPlan>(std::move(target));
 }
+
+} // namespace weir

@@ -32,6 +32,22 @@ static bool cannotHaveStages(ModuleOp program, const PipelineOptions &options) {
   return failed(runPhases(program, options, "layouts")) && said;
 }
 
+bool Checker::ranksAgree(const Mesh &mesh, ArrayRef<ModuleOp> programs,
+                         ArrayRef<uint32_t> programOf) {
+  ProgramRun run;
+  for (const auto &[name, entry] : truth) {
+    RankInterpreter all(mesh, programs, programOf);
+    all.variables = variables;
+    auto results = all.run(name, entries.at(name).inputs);
+    if (failed(results))
+      return fail("the ranks do not run @" + name + (all.problem ? ": " + all.problem->why : ""));
+    if (!all.apart.empty())
+      return fail(all.apart);
+    run[name] = {std::move(*results), std::move(all.variables)};
+  }
+  return agree(run, truth, foldTolerance);
+}
+
 /// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
 /// sums in another order to other numbers.
 bool Checker::ranks() {
@@ -52,31 +68,29 @@ bool Checker::ranks() {
     options.onChange("cross-stages", *program);
   if (!begin("ranks"))
     return false;
+  // Behind partitioning with all-reduces as ops, and once they are moves and local sums.
   std::vector<OwningOpRef<ModuleOp>> owned;
-  std::vector<ModuleOp> programs;
+  std::vector<ModuleOp> partitioned, programs;
   std::vector<uint32_t> programOf;
+  const StringRef isDone[] = {"partition"};
   for (together.rank = 0; together.rank < mesh.ranks(); ++together.rank) {
     programOf.push_back(uint32_t(together.rank));
-    programs.push_back(*owned.emplace_back(program->clone()));
-    if (failed(runPhases(programs.back(), together, "simplify", "partition")))
+    partitioned.push_back(*owned.emplace_back(program->clone()));
+    if (failed(runPass("partition", partitioned.back(), together)))
       return fail("a rank's program cannot be made");
     if (options.onChange)
-      options.onChange("partition", programs.back());
+      options.onChange("partition", partitioned.back());
+    programs.push_back(*owned.emplace_back(partitioned.back().clone()));
+    PipelineOptions rest = together;
+    rest.without = isDone;
+    if (failed(runPhases(programs.back(), rest, "simplify", "partition")))
+      return fail("a rank's program cannot be made");
+    if (options.onChange)
+      options.onChange("expand-collectives", programs.back());
   }
   if (failed(verifyRanks(programs, programOf)))
     return fail("the ranks' programs do not fit together");
-  ProgramRun run;
-  for (const auto &[name, entry] : truth) {
-    RankInterpreter all(mesh, programs, programOf);
-    all.variables = variables;
-    auto results = all.run(name, entries.at(name).inputs);
-    if (failed(results))
-      return fail("the ranks do not run @" + name + (all.problem ? ": " + all.problem->why : ""));
-    if (!all.apart.empty())
-      return fail(all.apart);
-    run[name] = {std::move(*results), std::move(all.variables)};
-  }
-  if (!agree(run, truth, foldTolerance))
+  if (!ranksAgree(mesh, partitioned, programOf) || !ranksAgree(mesh, programs, programOf))
     return false;
   if (!options.code.compile || options.code.target.rfind("cpu", 0) != 0)
     return true;

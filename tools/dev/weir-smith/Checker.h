@@ -73,6 +73,9 @@ private:
   bool without();
   bool plan();
   bool ranks();
+  /// Whether these programs, of which each rank runs one, compute what the whole one does.
+  bool ranksAgree(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
+                  llvm::ArrayRef<uint32_t> programOf);
   void addMissingEntries(mlir::ModuleOp program);
   bool runCompiled(const std::vector<std::byte> &artifact, llvm::StringRef once,
                    llvm::StringRef again);
