@@ -83,7 +83,7 @@ void checkOverwrites(const RunOptions &options) {
   checkOverwrites(written, read);
 }
 
-void addRunOptions(CLI::App &app, RunOptions &options) {
+static void addDataOptions(CLI::App &app, RunOptions &options) {
   addDataOption(app, options.data);
   auto *evalData =
       addSources(app, "--eval-data", options.evalData, "Held-out data, given like --data")
@@ -96,17 +96,18 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   evalData->excludes(holdout);
   app.add_flag("--no-shuffle", options.noShuffle, "Read rows or windows in the order of the file")
       ->group("Data (more)");
+}
 
+static void addTrainingOptions(CLI::App &app, RunOptions &options) {
   auto *steps = app.add_option("--steps", options.steps, "Number of steps (default: the recipe's)")
                     ->group("Training")
                     ->type_name("N")
                     ->transform(integerWithin(1, mostSteps));
-  auto *epochs =
-      app.add_option("--epochs", options.epochs, "Number of epochs (default: the recipe's)")
-          ->group("Training")
-          ->type_name("N")
-          ->transform(integerWithin(1, mostSteps))
-          ->excludes(steps);
+  app.add_option("--epochs", options.epochs, "Number of epochs (default: the recipe's)")
+      ->group("Training")
+      ->type_name("N")
+      ->transform(integerWithin(1, mostSteps))
+      ->excludes(steps);
   app.add_option("--seed", options.seed, "Seed of weights, data order and dropout (default: 1)")
       ->group("Training")
       ->type_name("N")
@@ -115,36 +116,36 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       app.add_option("--init", options.init, "Initialize from a safetensors file or a checkpoint")
           ->group("Training")
           ->type_name("FILE|DIR");
-  auto *partial = app.add_option("--init-partial", options.initPartial,
-                                 "Like --init, but only with the tensors that both have")
-                      ->group("Training (more)")
-                      ->type_name("FILE|DIR")
-                      ->excludes(init);
-  auto *evalEvery =
-      app.add_option("--eval-every", options.evalEvery, "Evaluate the held-out data every N steps")
-          ->group("Training")
-          ->type_name("N")
-          ->transform(integerWithin(1, mostSteps));
-  auto *nan =
-      app.add_option("--nan", options.nan,
-                     "On NaN or infinity: abort (default), skip the step, or trace the cause")
-          ->group("Training")
-          ->type_name("abort|skip|trace")
-          ->check(CLI::Validator(
-              [](std::string &text) {
-                return text == "abort" || text == "skip" || text == "trace"
-                           ? ""
-                           : concat("expected abort, skip or trace, found '", text, "'");
-              },
-              ""));
-  auto *nanLimit =
-      app.add_option("--nan-limit", options.nanLimit,
-                     "With --nan skip, abort after N skipped steps in a row (default: 20)")
-          ->group("Training (more)")
-          ->type_name("N")
-          ->transform(integerWithin(1, mostSteps));
+  app.add_option("--init-partial", options.initPartial,
+                 "Like --init, but only with the tensors that both have")
+      ->group("Training (more)")
+      ->type_name("FILE|DIR")
+      ->excludes(init);
+  app.add_option("--eval-every", options.evalEvery, "Evaluate the held-out data every N steps")
+      ->group("Training")
+      ->type_name("N")
+      ->transform(integerWithin(1, mostSteps));
+  app.add_option("--nan", options.nan,
+                 "On NaN or infinity: abort (default), skip the step, or trace the cause")
+      ->group("Training")
+      ->type_name("abort|skip|trace")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            return text == "abort" || text == "skip" || text == "trace"
+                       ? ""
+                       : concat("expected abort, skip or trace, found '", text, "'");
+          },
+          ""));
+  app.add_option("--nan-limit", options.nanLimit,
+                 "With --nan skip, abort after N skipped steps in a row (default: 20)")
+      ->group("Training (more)")
+      ->type_name("N")
+      ->transform(integerWithin(1, mostSteps));
   addDeviceOptions(app, options.device, "Training");
+}
 
+/// Behind the options of training, of which --replay excludes some.
+static void addCheckpointOptions(CLI::App &app, RunOptions &options) {
   auto *checkpoint =
       app.add_option("--checkpoint", options.checkpoint, "Save checkpoints in this directory")
           ->group("Checkpoints")
@@ -173,14 +174,17 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       app.add_flag("--extend", options.extend, "With --resume, allow another number of steps")
           ->group("Checkpoints (more)")
           ->needs(resume);
-  app.add_option("--replay", options.replay,
-                 "Run this step again from the checkpoint before it, and report on it")
-      ->group("Checkpoints (more)")
-      ->type_name("STEP")
-      ->transform(integerWithin(1, mostSteps))
-      ->needs(checkpoint)
-      ->excludes(resume, extend, every, keep, async, steps, epochs, init, partial, evalEvery, nan,
-                 nanLimit);
+  auto *replay =
+      app.add_option("--replay", options.replay,
+                     "Run this step again from the checkpoint before it, and report on it")
+          ->group("Checkpoints (more)")
+          ->type_name("STEP")
+          ->transform(integerWithin(1, mostSteps))
+          ->needs(checkpoint)
+          ->excludes(resume, extend, every, keep, async);
+  for (const char *name :
+       {"--steps", "--epochs", "--init", "--init-partial", "--eval-every", "--nan", "--nan-limit"})
+    replay->excludes(app.get_option(name));
   // Split here: CLI11 would pass over an empty name.
   app.add_option_function<std::vector<std::string>>(
          "--change",
@@ -206,7 +210,10 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
             return std::string();
           },
           ""));
+}
 
+/// Behind the options of checkpoints, which --restarts needs.
+static void addProcessOptions(CLI::App &app, RunOptions &options) {
   app.add_option("--rendezvous", options.rendezvous,
                  "Address of rank 0 (default: as the launcher sets it)")
       ->group("Processes (more)")
@@ -228,9 +235,11 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->group("Processes")
       ->type_name("N")
       ->transform(integerWithin(0, 1000000))
-      ->needs(checkpoint)
-      ->excludes("--replay");
+      ->needs(app.get_option("--checkpoint"))
+      ->excludes(app.get_option("--replay"));
+}
 
+static void addReportOptions(CLI::App &app, RunOptions &options) {
   app.add_option("--metrics", options.metrics,
                  "Write one JSON object per step; - is standard output")
       ->group("Reports")
@@ -268,6 +277,14 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->check(isNotStandardOutput());
   if (!app.get_option_no_throw("--json"))
     app.add_flag("--json", options.json, "Print the results as one JSON object")->group("Reports");
+}
+
+void addRunOptions(CLI::App &app, RunOptions &options) {
+  addDataOptions(app, options);
+  addTrainingOptions(app, options);
+  addCheckpointOptions(app, options);
+  addProcessOptions(app, options);
+  addReportOptions(app, options);
   app.add_flag("--poison", options.device.poison,
                "fill dead memory with NaN, to show that nothing reads it")
       ->group("");
