@@ -145,7 +145,7 @@ class CudaMesh(emulated.Test):
         run = [self.compiled(MLP, *MESH), *self.digits(64), "--device", "emulated", "--steps", 1]
         self.fails(6, r"rank \d: this machine shows 1 GPU, and each rank on it needs one of its own, this one number \d: "
                       r"compile for a smaller --mesh", "weir-run", *run, env=self.names | {"WEIR_EMULATED_DEVICES": "1"})  # fmt: skip
-        self.fails(2, r"--nan trace looks at one device", "weir-run", *run, "--nan", "trace", env=self.names)
+        self.fails(2, r"--nan trace supports one device", "weir-run", *run, "--nan", "trace", env=self.names)
         folder = self.folder / "no-nccl"
         shutil.copytree(emulated.LIBRARIES, folder, ignore=shutil.ignore_patterns("libnccl.so.2"))
         self.fails(6, r"NCCL, by which several GPUs train together, cannot be opened .*WEIR_CUDA_LIBRARIES, or compile for one GPU", "weir-run",

@@ -215,7 +215,7 @@ class Trained(Test):
             for a, b in zip(before[name][1], after[name][1]):
                 self.assertAlmostEqual(a, b, delta=0.01)
         run[1] = self.model
-        self.fails(3, r"head.weight is F32\[10, 36\] there, F32\[11, 36\] in the model", "weir", *run, "--init-partial", self.kept)
+        self.fails(3, r"head.weight is F32\[10, 36\] in the file, F32\[11, 36\] in the model", "weir", *run, "--init-partial", self.kept)
         unlike = self.write("unlike.weir", NORMED.replace("as conv", "as a").replace("as norm", "as b").replace("as head", "as c"))
         run[1] = unlike
         self.fails(3, "contains none of the model's tensors", "weir", *run, "--init-partial", self.checkpoint / "model.safetensors")
@@ -252,7 +252,7 @@ class Text(Test):
         self.weir("predict", artifact, "--checkpoint", kept, *data(tokens=other), "-o", out)
         self.assertEqual(array(out)[0], (300 // 16, 16, 65))
         weights = self.checkpoints(kept)[-1] / "model.safetensors"
-        self.fails(4, "other.txt: is text, but .* does not say how", "weir", "eval", artifact, "--init", weights, *data(window=other))
+        self.fails(4, "other.txt: is text, but .* does not record how", "weir", "eval", artifact, "--init", weights, *data(window=other))
 
 
 if __name__ == "__main__":

@@ -314,11 +314,11 @@ train {
     def test_what_is_not_for_ranks(self):
         """It is said before anything is run."""
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
-        self.fails(2, "--nan trace looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--nan", "trace")
+        self.fails(2, "--nan trace supports one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--nan", "trace")
         self.fails(2, "--check-every-op checks a program of one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--check-every-op")
         self.fails(2, "--check-every-op checks a program of one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
                    "--mesh", "dp=2", "--check-every-op")  # fmt: skip
-        self.fails(2, "--device emulated does not run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
+        self.fails(2, "--device emulated cannot run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
         self.fails(3, "a microbatch has 1 row, too few for the 2 shards of --mesh dp=2", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(3, "a microbatch has 2 rows, too few for the 2 shards of --mesh dp=3:1: expected at least one row per shard", "weir", "compile", MODELS / "mnist-mlp.weir",

@@ -115,7 +115,7 @@ class ModelErrors(weirtest.Test):
     def test_what_the_pages_show_is_good(self):
         """Every whole program of the documentation, without a warning."""
         count = 0
-        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
             for text in re.findall(r"^```\n(.*?)^```", page.read_text(), re.M | re.S):
                 if re.search(r"^model ", text, re.M) and re.search(r"^train \{", text, re.M):
                     count += 1

@@ -82,7 +82,7 @@ class NotFinite(weirtest.Test):
             with self.subTest(limit):
                 done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--checkpoint-every", 5, "--resume", status=5)
                 # Of step 6 it is the root of 0, of those after it that of less.
-                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* The learning rate is not finite: correct the recipe's `lr`")
+                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, like the {last - 7} steps before it: .* The learning rate is not finite: correct the recipe's `lr`")
                 self.assert_finite()
             shutil.rmtree(self.kept)
 
@@ -118,7 +118,7 @@ class NotFinite(weirtest.Test):
         for accumulated in (1, 2):
             with self.subTest(accumulated=accumulated):
                 done = self.train("1e38", "--nan", "skip", "--checkpoint-every", 1, "--resume", status=5, accumulated=accumulated)
-                self.assertRegex(done.stderr, r"step 20: loss .*the update is not finite \(the largest finite value is 1, of .*\), as the 19 steps before it")
+                self.assertRegex(done.stderr, r"step 20: loss .*the update is not finite \(the largest finite value is 1, in .*\), like the 19 steps before it")
                 self.assertEqual(set(self.tensors()["line.w"]), {1.0})
                 self.assertEqual(set(self.tensors()["line.seen"]), {0.0})
                 self.assertEqual(set(self.tensors()["growing.v/line.w"]), {0.0})
@@ -126,7 +126,7 @@ class NotFinite(weirtest.Test):
 
     def test_an_optimizer_state_that_overflows(self):
         done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--checkpoint-every", 1, status=5, growth="1e20")
-        self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest finite value is 1e\+20, of 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
+        self.assertRegex(done.stderr, r"step 2: loss .*the update is not finite \(the largest finite value is 1e\+20, in 'growing\.v/line\.w' at \[0, 0\]\), the step changed no weight")
         self.assertRegex(done.stderr, "step 6: loss .*like the 4 steps before it")
         self.assert_finite()
 

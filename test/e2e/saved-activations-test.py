@@ -89,7 +89,7 @@ class Keeping(weirtest.Test):
             facts = self.facts(path)
             self.assertLessEqual(facts["arena"], budget)
             self.assertEqual(self.losses_of(path), losses)
-            self.assertEqual("twice" in said, share < 1)
+            self.assertEqual(" recomputes " in said, share < 1)
             whys = collections.Counter(row["why"] for row in facts["again"])
             self.assertGreater(whys["the plan says so"], 0)
             self.assertEqual(whys["it did not fit"] > 0, share < 1)

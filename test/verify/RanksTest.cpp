@@ -73,15 +73,26 @@ bool moveBehindNext(AllGatherOp one) {
 }
 
 const Fault faults[] = {
-    {"a_sum_over_ranks_that_is_none", "partition", true, "weir.",
-     "nothing before the pass computes what the ranks have together; weir.all_",
+    {"an_all_reduce_of_other_numbers", "partition", true, "weir.all_reduce",
+     "nothing before the pass computes what the ranks have together; weir.all_reduce over dp",
+     [](ModuleOp module) {
+       auto sum = first<AllReduceOp>(module, [](AllReduceOp) { return true; });
+       if (!sum)
+         return false;
+       OpBuilder builder(sum);
+       sum->setOperand(0, NegOp::create(builder, sum.getLoc(), sum.getInput()));
+       return true;
+     }},
+    {"a_sum_over_ranks_that_is_none", "expand-collectives", true, "weir.",
+     "nothing before the pass computes",
      [](ModuleOp module) {
        ReduceOp sum = sumOverRanks(module);
        if (sum)
          sum.setKind(Reduction::max);
        return bool(sum);
      }},
-    {"a_sum_that_is_missing", "partition", true, "weir.", "nothing before the pass computes",
+    {"a_sum_that_is_missing", "expand-collectives", true, "weir.",
+     "nothing before the pass computes",
      [](ModuleOp module) {
        ReduceOp sum = sumOverRanks(module);
        if (!sum)
@@ -99,15 +110,15 @@ const Fault faults[] = {
        sum.replaceAllUsesWith(part);
        return true;
      }},
-    {"ranks_that_have_other_numbers", "partition", false, "weir.",
-     "ranks that should have the same have not",
+    {"ranks_that_have_other_numbers", "expand-collectives", false, "weir.",
+     "is not the same on ranks 0 and 1",
      [](ModuleOp module) {
        ReduceOp sum = sumOverRanks(module);
        if (sum)
          sum.setKind(Reduction::max);
        return bool(sum);
      }},
-    {"another_kind_of_collective", "partition", false, "weir.all_",
+    {"another_kind_of_collective", "expand-collectives", false, "weir.all_",
      "other kind of collective than another member",
      [](ModuleOp module) {
        auto gather =

@@ -129,9 +129,9 @@ TEST(Manifest, TextThatIsNoManifest) {
   EXPECT_TRUE(says(refused(nested(100000, "{\"a\":", "}")), {"nests deeper"}));
   EXPECT_TRUE(says(refused("{\"format\":" + nested(100000, "[", "") + "}"), {"nests deeper"}));
   EXPECT_TRUE(says(refused("[1]"), {"is not a JSON object"}));
-  EXPECT_TRUE(says(refused(""), {"no JSON"}));
-  EXPECT_TRUE(says(refused("{\"model\":\"\xff\"}"), {"no JSON"}));
-  EXPECT_TRUE(says(refused("{\"step\":1e999}"), {"no JSON"}));
+  EXPECT_TRUE(says(refused(""), {"not valid JSON"}));
+  EXPECT_TRUE(says(refused("{\"model\":\"\xff\"}"), {"not valid JSON"}));
+  EXPECT_TRUE(says(refused("{\"step\":1e999}"), {"not valid JSON"}));
   EXPECT_TRUE(says(refused("{\"format\":1}"), {"'xxh3'"}));
   std::string letters = "{\"format\":1,\"" + std::string(1 << 20, '\x7f') + "\":";
   EXPECT_TRUE(says(refused(letters), {"not valid JSON at byte"}));

@@ -94,7 +94,7 @@ TEST_F(DatasetTest, PlainNumbersAreRowsOfTheInput) {
                            Sources{{"points", folder.write("t.txt", "some prose")}}),
                    {"Weir reads text as numbered characters, for an input of i32"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=csv:none.csv"); }),
-                   {"unknown format 'csv'", "there are text, bytes, idx"}));
+                   {"unknown format 'csv'", "the formats are text, bytes, idx"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=txt:none"); }),
                    {"unknown format 'txt'; did you mean 'text'?"}));
 }

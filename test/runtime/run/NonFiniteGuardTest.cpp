@@ -83,8 +83,8 @@ TEST(NonFiniteGuard, RanksSayTheSameAsOneDevice) {
   }
   EXPECT_EQ(
       told("", nullptr, "table", 13, -7.0f),
-      "'moment' is -inf at [2, 1]; whole; the largest finite value is -7, of 'table' at [1, 5]");
+      "'moment' is -inf at [2, 1]; whole; the largest finite value is -7, in 'table' at [1, 5]");
   EXPECT_EQ(told("", nullptr, "bias", 3, NAN),
-            "'moment' is -inf at [2, 1]; 'bias' is nan at [3]; the largest finite value is 1, of "
+            "'moment' is -inf at [2, 1]; 'bias' is nan at [3]; the largest finite value is 1, in "
             "'table' at [0, 0]");
 }

@@ -111,10 +111,14 @@ ArrayRef<Rule> rules() {
 }
 
 ArrayRef<StringRef> programOps() {
-  static constexpr StringRef all[] = {
-      "variable",     "read",  "fetch",   "put",   "all_gather", "all_to_all", "shift", "pack",
-      "unpack",       "send",  "receive", "cross", "keep",       "kept",       "write", "gradient",
-      "microbatches", "yield", "kernel",  "loss",  "clip",       "all_finite"};
+  static constexpr StringRef all[] = {"variable",     "read",       "fetch",
+                                      "put",          "all_reduce", "reduce_scatter",
+                                      "all_gather",   "all_to_all", "collective_permute",
+                                      "pack",         "unpack",     "send",
+                                      "receive",      "cross",      "keep",
+                                      "kept",         "write",      "gradient",
+                                      "microbatches", "yield",      "kernel",
+                                      "loss",         "clip",       "all_finite"};
   return all;
 }
 
