@@ -104,7 +104,7 @@ static constexpr PipelinePass partitionPasses[] = {
        if (options.strategy.hasMesh())
          pm.addPass(createPartition({options.rank, /*says=*/false}));
      }},
-    // Ahead of what carries sums out: one expansion for a bucket.
+    // Small collectives together first: a bucket is expanded once.
     {"bucket-collectives", true, onEntriesWithMesh<createBucketCollectives>},
     {"expand-collectives", false, onEntriesWithMesh<createExpandCollectives>},
     // Right behind them: up to here the programs of stages are one.

@@ -17,7 +17,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/collective/Collective.h"
@@ -134,8 +133,6 @@ struct ExpandCollectives : weir::impl::ExpandCollectivesBase<ExpandCollectives> 
       auto all = dyn_cast<AllReduceOp>(op);
       Expander expander(op, *mesh);
       Value made = all ? expander.expand(all) : expander.expand(cast<ReduceScatterOp>(op));
-      if (Attribute shardings = op->getAttr(resultShardingsAttrName))
-        made.getDefiningOp()->setAttr(resultShardingsAttrName, shardings);
       op->getResult(0).replaceAllUsesWith(made);
       op->erase();
       return WalkResult::advance();

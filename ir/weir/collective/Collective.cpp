@@ -27,6 +27,15 @@ static LogicalResult verifyRowsOf(Operation *op, ArrayRef<int64_t> rows) {
   return expectSameElements(op, op->getOperand(0), op->getResult(0));
 }
 
+/// The input has rows for all members together.
+static LogicalResult expectRowsOfAll(Operation *op, ArrayRef<int64_t> rows) {
+  const int64_t found = shapeOf(op->getOperand(0))[0];
+  if (found != all(rows))
+    return op->emitOpError("has ")
+           << found << " rows, and " << all(rows) << " for all members together";
+  return success();
+}
+
 LogicalResult AllReduceOp::verify() {
   // C1
   if (getAxes().empty())
@@ -46,9 +55,8 @@ LogicalResult ReduceScatterOp::verify() {
     return failure();
   // C1
   Shape shape(shapeOf(getInput()));
-  if (shape[0] != all(getRows()))
-    return emitOpError("has ") << shape[0] << " rows, and " << all(getRows())
-                               << " for all members together";
+  if (failed(expectRowsOfAll(*this, getRows())))
+    return failure();
   // C2
   ArrayRef<int64_t> result = shapeOf(getResult());
   if (result.empty() || !llvm::is_contained(getRows(), result[0]))
@@ -72,9 +80,8 @@ LogicalResult AllToAllOp::verify() {
   if (failed(verifyRowsOf(*this, getRows())))
     return failure();
   Shape shape(shapeOf(getInput()));
-  if (shape[0] != all(getRows()))
-    return emitOpError("has ") << shape[0] << " rows, and " << all(getRows())
-                               << " for all members together";
+  if (failed(expectRowsOfAll(*this, getRows())))
+    return failure();
   // C2
   ArrayRef<int64_t> result = shapeOf(getResult());
   int64_t members = getRows().size();
