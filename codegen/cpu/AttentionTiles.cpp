@@ -207,20 +207,25 @@ AttentionTiles::Values AttentionTiles::loop(Value low, Value high, int64_t step,
   return Values(loop.getResults());
 }
 
+void AttentionTiles::packRow(const HeadView &view, Value row, const Buffer &packed,
+                             Value packedRow) {
+  auto copy = [&](int64_t low, int64_t high, bool zero) {
+    if (low == high)
+      return;
+    scf::ForOp columns = e.loop(index(low), index(high));
+    columns->setAttr(lanesName, e.builder.getUnitAttr());
+    Value column = columns.getInductionVar();
+    Value value = zero ? constant(0) : load(view.buffer, position(view, row, column));
+    store(packed, add(mul(packedRow, paddedWidth), column), value);
+    e.done(columns);
+  };
+  copy(0, width, false);
+  copy(width, paddedWidth, true);
+}
+
 void AttentionTiles::packRows(const HeadView &view, int64_t rows, const Buffer &packed) {
   loop(0, rows, 1, {}, [&](Value row, ValueRange) -> Values {
-    auto copy = [&](int64_t low, int64_t high, bool zero) {
-      if (low == high)
-        return;
-      scf::ForOp columns = e.loop(index(low), index(high));
-      columns->setAttr(lanesName, e.builder.getUnitAttr());
-      Value column = columns.getInductionVar();
-      Value value = zero ? constant(0) : load(view.buffer, position(view, row, column));
-      store(packed, add(mul(row, paddedWidth), column), value);
-      e.done(columns);
-    };
-    copy(0, width, false);
-    copy(width, paddedWidth, true);
+    packRow(view, row, packed, row);
     return {};
   });
 }
@@ -326,6 +331,27 @@ AttentionTiles::Values AttentionTiles::tileProduct(const HeadView &view, ArrayRe
     }
     return next;
   });
+}
+
+void AttentionTiles::forColumnBlocks(llvm::function_ref<void(int64_t, int64_t)> body) {
+  int64_t block = std::min(paddedWidth, tileKeys);
+  for (int64_t column = 0; column < paddedWidth; column += block)
+    body(column, std::min(block, paddedWidth - column) / lanes);
+}
+
+AttentionTiles::Values AttentionTiles::addOuterProduct(ValueRange sums,
+                                                       llvm::function_ref<Value(int64_t)> factorOf,
+                                                       const Buffer &packed, Value at,
+                                                       int64_t column, int64_t count) {
+  Values vectors, next;
+  for (int64_t v = 0; v < count; ++v)
+    vectors.push_back(loadVector(packed, add(mul(at, paddedWidth), column + v * lanes)));
+  for (int64_t r = 0; r < tileRows; ++r) {
+    Value factor = splat(factorOf(r));
+    for (int64_t v = 0; v < count; ++v)
+      next.push_back(fma(factor, vectors[v], sums[r * count + v]));
+  }
+  return next;
 }
 
 AttentionTiles::Values AttentionTiles::rowsFrom(Value first, int64_t count) {

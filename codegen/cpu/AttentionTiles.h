@@ -88,6 +88,8 @@ public:
 
   /// packed[row * paddedWidth + column] = view[row, column], zero in the padding.
   void packRows(const HeadView &view, int64_t rows, const Buffer &packed);
+  /// The same for one row: packed[packedRow * paddedWidth + column] = view[row, column].
+  void packRow(const HeadView &view, mlir::Value row, const Buffer &packed, mlir::Value packedRow);
   /// What packRows packed, as the view of one (batch, head).
   HeadView packedView(const Buffer &packed) {
     return {packed, 0, {0, 0, paddedWidth, 1}, index(0)};
@@ -106,6 +108,14 @@ public:
   /// vectors from key `first` on: values[row * tileVectors + vector].
   Values tileProduct(const HeadView &view, llvm::ArrayRef<mlir::Value> rows,
                      const Buffer &transposed, mlir::Value first);
+
+  /// Calls `body` for each block of columns whose sums of `tileRows` rows stay in registers: the
+  /// block's first column and its vectors.
+  void forColumnBlocks(llvm::function_ref<void(int64_t column, int64_t vectors)> body);
+  /// sums[r * count + v] plus factorOf(r), a scalar, times vector v of row `at` of what packRows
+  /// packed, from `column` on: values[r * count + v] for `tileRows` rows and `count` vectors.
+  Values addOuterProduct(mlir::ValueRange sums, llvm::function_ref<mlir::Value(int64_t)> factorOf,
+                         const Buffer &packed, mlir::Value at, int64_t column, int64_t count);
 
   /// Rows of `view` numbered from `first` on, each at most `last`.
   Values rowsFrom(mlir::Value first, int64_t count);
