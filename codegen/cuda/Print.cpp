@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Print.h"
+#include "codegen/cuda/Expression.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "codegen/kernel/Elements.h"
@@ -81,16 +82,6 @@ namespace {
 /// Longer text gets a line of its own.
 constexpr size_t longestInline = 64;
 
-/// A name or a number, indexed perhaps.
-bool isAtom(StringRef text) {
-  if (text.ends_with("]") && text.find(' ') == StringRef::npos)
-    text = text.take_front(text.find('['));
-  return llvm::all_of(text, [](char c) { return isalnum(c) || c == '_' || c == '.'; });
-}
-
-/// In parentheses where it has operators.
-std::string grouped(std::string text) { return isAtom(text) ? text : "(" + text + ")"; }
-
 std::string textOf(TypedAttr attribute) {
   if (auto real = dyn_cast<FloatAttr>(attribute)) {
     if (real.getType().isF32())
@@ -111,21 +102,6 @@ std::string textOf(TypedAttr attribute) {
   return cudaConstant(int32_t(value));
 }
 
-/// Ops that take narrow numbers for signed ones, whose text is of unsigned types.
-bool isSignedAndNarrow(Operation &op) {
-  auto isNarrow = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    return element.isInteger(1) || element.isInteger(8) || element.isInteger(16);
-  };
-  if (auto compared = dyn_cast<arith::CmpIOp>(op))
-    return isNarrow(compared.getLhs().getType()) &&
-           compared.getPredicate() >= arith::CmpIPredicate::slt &&
-           compared.getPredicate() <= arith::CmpIPredicate::sge;
-  return isa<arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp, arith::DivSIOp, arith::RemSIOp,
-             arith::MaxSIOp, arith::MinSIOp, arith::ShRSIOp, math::AbsIOp>(op) &&
-         (isNarrow(op.getOperand(0).getType()) || isNarrow(op.getResult(0).getType()));
-}
-
 class Printer {
 public:
   explicit Printer(std::set<std::string> &calls) : calls(calls) {}
@@ -143,11 +119,17 @@ private:
   LogicalResult print(Operation &op);
   LogicalResult printLoop(scf::ForOp loop);
   LogicalResult printChoice(scf::IfOp choice);
+  LogicalResult printArray(LLVM::AllocaOp array);
+  LogicalResult printLoad(LLVM::LoadOp load);
+  LogicalResult printStore(LLVM::StoreOp store);
+  LogicalResult printInsert(vector::InsertOp insert);
+  LogicalResult printCall(func::CallOp called);
+  LogicalResult printIndexCast(arith::IndexCastOp cast);
+  LogicalResult printExpression(Operation &op);
+  /// The address that the op computes; no text of its own.
+  LogicalResult keepAddress(LLVM::GEPOp gep);
   /// Assigns values to variables, all at once.
   void assign(ArrayRef<std::string> names, ValueRange values);
-  std::string expression(Operation &op);
-  std::string compare(arith::CmpFOp op);
-  std::string compare(arith::CmpIOp op);
   Address addressOf(Value pointer, Type element);
   std::string place(Value pointer, Type element) {
     Address at = addressOf(pointer, element);
@@ -169,19 +151,14 @@ private:
     assert(found != texts.end() && "values are printed before their uses");
     return found->second;
   }
-  std::string operand(Operation &op, unsigned i = 0) { return grouped(of(op.getOperand(i))); }
-  std::string binary(Operation &op, const char *sign) {
-    return operand(op, 0) + " " + sign + " " + operand(op, 1);
-  }
   std::string call(const std::string &name, Operation &op) {
-    std::string text = name + "(";
-    for (auto [i, value] : llvm::enumerate(op.getOperands()))
-      text += (i ? ", " : "") + of(value);
-    return text + ")";
+    return callText(name, op, [&](Value value) { return of(value); });
   }
-  /// A whole number's arithmetic: that of indices cannot overflow.
-  std::string whole(Operation &op, const char *sign, const char *name) {
-    return op.getResult(0).getType().isIndex() ? binary(op, sign) : call(name, op);
+  /// Defines a constant with a fresh name for the value, and gives the name.
+  std::string define(Value value, const std::string &text) {
+    std::string name = fresh(value.getType());
+    line("const " + cudaType(value.getType()) + " " + name + " = " + text + ";");
+    return name;
   }
 
   std::set<std::string> &calls;
@@ -192,54 +169,6 @@ private:
   llvm::DenseSet<Value> bytePointers; ///< behind which there may be anything
   std::map<char, int> names;
 };
-
-std::string Printer::compare(arith::CmpFOp op) {
-  using P = arith::CmpFPredicate;
-  std::string a = grouped(of(op.getLhs())), b = grouped(of(op.getRhs()));
-  switch (op.getPredicate()) {
-  case P::OEQ:
-    return a + " == " + b;
-  case P::UNE:
-    return a + " != " + b;
-  case P::OLT:
-    return a + " < " + b;
-  case P::OLE:
-    return a + " <= " + b;
-  case P::OGT:
-    return a + " > " + b;
-  case P::OGE:
-    return a + " >= " + b;
-  case P::UGT:
-    return "!(" + a + " <= " + b + ")";
-  case P::UGE:
-    return "!(" + a + " < " + b + ")";
-  case P::ULT:
-    return "!(" + a + " >= " + b + ")";
-  case P::ULE:
-    return "!(" + a + " > " + b + ")";
-  case P::ORD:
-    return a == b ? a + " == " + a : a + " == " + a + " && " + b + " == " + b;
-  case P::UNO:
-    return a == b ? a + " != " + a : a + " != " + a + " || " + b + " != " + b;
-  case P::ONE:
-    return a + " < " + b + " || " + a + " > " + b;
-  case P::UEQ:
-    return "!(" + a + " < " + b + " || " + a + " > " + b + ")";
-  default:
-    return "";
-  }
-}
-
-std::string Printer::compare(arith::CmpIOp op) {
-  using P = arith::CmpIPredicate;
-  static constexpr const char *signs[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
-  std::string a = grouped(of(op.getLhs())), b = grouped(of(op.getRhs()));
-  if (op.getPredicate() >= P::ult) {
-    std::string type = op.getLhs().getType().isInteger(64) ? "(unsigned long long)" : "(unsigned)";
-    a = type + a, b = type + b;
-  }
-  return a + " " + signs[int(op.getPredicate())] + " " + b;
-}
 
 /// An address without an offset is a pointer itself.
 Printer::Address Printer::addressOf(Value pointer, Type element) {
@@ -256,110 +185,6 @@ Printer::Address Printer::addressOf(Value pointer, Type element) {
   if (bytePointers.contains(pointer) && type != "unsigned char")
     base = "((" + type + " *)" + base + ")";
   return {base, "0", element};
-}
-
-/// The text of an op with one result that has no effects; "" for any other.
-std::string Printer::expression(Operation &op) {
-  if (std::string name = elementaryFunction(&op); !name.empty()) {
-    calls.insert(name);
-    return call(name, op);
-  }
-  if (isSignedAndNarrow(op))
-    return "";
-  auto type = [&] { return cudaType(op.getResult(0).getType()); };
-  // Of indices, which are not negative, as of signed numbers.
-  auto ofUnsigned = [&](const char *sign) {
-    if (op.getResult(0).getType().isIndex())
-      return binary(op, sign);
-    std::string cast =
-        op.getResult(0).getType().isInteger(64) ? "(unsigned long long)" : "(unsigned)";
-    return "(" + type() + ")(" + cast + operand(op) + " " + sign + " " + cast + operand(op, 1) +
-           ")";
-  };
-  return llvm::TypeSwitch<Operation *, std::string>(&op)
-      .Case([&](arith::AddFOp) { return binary(op, "+"); })
-      .Case([&](arith::SubFOp) { return binary(op, "-"); })
-      .Case([&](arith::MulFOp) { return binary(op, "*"); })
-      .Case([&](arith::DivFOp quotient) {
-        bool isRough = bitEnumContainsAny(quotient.getFastmath(), arith::FastMathFlags::arcp);
-        return isRough ? call("__fdividef", op) : binary(op, "/");
-      })
-      .Case([&](arith::NegFOp) { return "-" + operand(op); })
-      .Case([&](arith::AddIOp) { return whole(op, "+", "weir_add"); })
-      .Case([&](arith::SubIOp) { return whole(op, "-", "weir_sub"); })
-      .Case([&](arith::MulIOp) { return whole(op, "*", "weir_mul"); })
-      .Case([&](arith::DivSIOp) { return binary(op, "/"); })
-      .Case([&](arith::RemSIOp) { return binary(op, "%"); })
-      .Case([&](arith::DivUIOp) { return ofUnsigned("/"); })
-      .Case([&](arith::RemUIOp) { return ofUnsigned("%"); })
-      .Case([&](arith::FloorDivSIOp) { return call("weir_floor_div", op); })
-      .Case([&](arith::AndIOp) {
-        return binary(op, op.getResult(0).getType().isInteger(1) ? "&&" : "&");
-      })
-      .Case([&](arith::OrIOp) {
-        return binary(op, op.getResult(0).getType().isInteger(1) ? "||" : "|");
-      })
-      .Case([&](arith::XOrIOp) { return binary(op, "^"); })
-      .Case([&](arith::ShLIOp) {
-        return "(" + type() + ")((unsigned)" + operand(op) + " << " + operand(op, 1) + ")";
-      })
-      .Case([&](arith::ShRUIOp) {
-        const char *unsignedType =
-            op.getResult(0).getType().isInteger(64) ? "(unsigned long long)" : "(unsigned)";
-        return "(" + type() + ")(" + unsignedType + operand(op) + " >> " + operand(op, 1) + ")";
-      })
-      .Case([&](arith::ShRSIOp) { return binary(op, ">>"); })
-      .Case<arith::MaximumFOp, arith::MaxSIOp>([&](auto) { return call("weir_max", op); })
-      .Case<arith::MinimumFOp, arith::MinSIOp>([&](auto) { return call("weir_min", op); })
-      .Case([&](arith::MaxNumFOp) { return call("fmaxf", op); })
-      .Case([&](arith::MinNumFOp) { return call("fminf", op); })
-      .Case([&](arith::CmpFOp compared) { return compare(compared); })
-      .Case([&](arith::CmpIOp compared) { return compare(compared); })
-      .Case([&](arith::SelectOp) {
-        return operand(op) + " ? " + operand(op, 1) + " : " + operand(op, 2);
-      })
-      .Case([&](arith::BitcastOp cast) {
-        if (cast.getType().isF32())
-          return call("__int_as_float", op);
-        return cast.getIn().getType().isF32() ? call("__float_as_int", op) : of(cast.getIn());
-      })
-      .Case([&](arith::ExtUIOp cast) {
-        if (cast.getIn().getType().isInteger(32))
-          return "(" + type() + ")(unsigned)" + operand(op);
-        return "(" + type() + ")" + operand(op);
-      })
-      .Case([&](arith::UIToFPOp cast) {
-        if (cast.getIn().getType().isInteger(32))
-          return "(" + type() + ")(unsigned)" + operand(op);
-        return "(" + type() + ")" + operand(op);
-      })
-      .Case([&](arith::FPToUIOp cast) {
-        if (cast.getType().isInteger(32))
-          return "(" + type() + ")(unsigned)" + operand(op);
-        return "(" + type() + ")" + operand(op);
-      })
-      .Case<arith::TruncIOp, arith::IndexCastOp, arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp>(
-          [&](auto cast) {
-            if (cudaType(cast.getIn().getType()) == type())
-              return of(cast.getIn());
-            return "(" + type() + ")" + operand(op);
-          })
-      .Case([&](math::SqrtOp) { return call("sqrtf", op); })
-      .Case([&](math::AbsFOp) { return call("fabsf", op); })
-      .Case([&](math::AbsIOp) { return call("abs", op); })
-      .Case([&](math::FloorOp) { return call("floorf", op); })
-      .Case([&](math::RoundEvenOp) { return call("rintf", op); })
-      .Case([&](math::FmaOp) { return call("fmaf", op); })
-      .Case([&](math::CopySignOp) { return call("copysignf", op); })
-      .Case([&](vector::ExtractOp extract) {
-        auto at = extract.getMixedPosition();
-        return of(extract.getSource()) + "[" +
-               (isa<Value>(at[0])
-                    ? of(cast<Value>(at[0]))
-                    : std::to_string(cast<IntegerAttr>(cast<Attribute>(at[0])).getInt())) +
-               "]";
-      })
-      .Default([](Operation *) { return std::string(); });
 }
 
 void Printer::assign(ArrayRef<std::string> variables, ValueRange values) {
@@ -433,111 +258,119 @@ LogicalResult Printer::printChoice(scf::IfOp choice) {
   return success();
 }
 
-LogicalResult Printer::print(Operation &op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return printLoop(loop);
-  if (auto choice = dyn_cast<scf::IfOp>(op))
-    return printChoice(choice);
-  if (isa<scf::YieldOp, func::ReturnOp, ub::PoisonOp>(op))
-    return success();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    texts[constant] = textOf(constant.getValue());
-    return success();
+LogicalResult Printer::printArray(LLVM::AllocaOp array) {
+  std::string name = "own" + std::to_string(names['o']++);
+  line(cudaType(array.getElemType()) + " " + name + "[" + of(array.getArraySize()) + "];");
+  texts[array] = name;
+  return success();
+}
+
+LogicalResult Printer::keepAddress(LLVM::GEPOp gep) {
+  auto index = gep.getIndices()[0];
+  std::string at = isa<Value>(index) ? of(cast<Value>(index))
+                                     : std::to_string(cast<IntegerAttr>(index).getInt());
+  std::string type = cudaType(gep.getElemType());
+  // Pointers of which parts are taken are to bytes; the part is of what is read there.
+  std::string base;
+  if (auto inner = addresses.find(gep.getBase()); inner != addresses.end())
+    base = "((" + type + " *)(" + inner->second.base + " + " + inner->second.index + "))";
+  else if (bytePointers.contains(gep.getBase()) && type != "unsigned char")
+    base = "((" + type + " *)" + of(gep.getBase()) + ")";
+  else
+    base = of(gep.getBase());
+  addresses[gep] = {base, at, gep.getElemType()};
+  return success();
+}
+
+LogicalResult Printer::printLoad(LLVM::LoadOp load) {
+  std::string source;
+  if (auto vector = dyn_cast<VectorType>(load.getType())) {
+    Address at = addressOf(load.getAddr(), vector);
+    source = "weir_load<" + cudaType(vector.getElementType()) + ", " +
+             std::to_string(vector.getNumElements()) + ">(" + at.base + " + " + grouped(at.index) +
+             ")";
+  } else {
+    source = place(load.getAddr(), load.getType());
   }
-  if (auto array = dyn_cast<LLVM::AllocaOp>(op)) {
-    std::string name = "own" + std::to_string(names['o']++);
-    line(cudaType(array.getElemType()) + " " + name + "[" + of(array.getArraySize()) + "];");
-    texts[array] = name;
-    return success();
+  texts[load] = define(load, source);
+  return success();
+}
+
+LogicalResult Printer::printStore(LLVM::StoreOp store) {
+  if (isa<VectorType>(store.getValue().getType())) {
+    Address at = addressOf(store.getAddr(), store.getValue().getType());
+    line("weir_store(" + at.base + " + " + grouped(at.index) + ", " + of(store.getValue()) + ");");
+  } else {
+    line(place(store.getAddr(), store.getValue().getType()) + " = " + of(store.getValue()) + ";");
   }
-  if (auto gep = dyn_cast<LLVM::GEPOp>(op)) {
-    auto index = gep.getIndices()[0];
-    std::string at = isa<Value>(index) ? of(cast<Value>(index))
-                                       : std::to_string(cast<IntegerAttr>(index).getInt());
-    std::string type = cudaType(gep.getElemType());
-    // Pointers of which parts are taken are to bytes; the part is of what is read there.
-    std::string base;
-    if (auto inner = addresses.find(gep.getBase()); inner != addresses.end())
-      base = "((" + type + " *)(" + inner->second.base + " + " + inner->second.index + "))";
-    else if (bytePointers.contains(gep.getBase()) && type != "unsigned char")
-      base = "((" + type + " *)" + of(gep.getBase()) + ")";
-    else
-      base = of(gep.getBase());
-    addresses[gep] = {base, at, gep.getElemType()};
-    return success();
-  }
-  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-    std::string name = fresh(load.getType());
-    std::string source = place(load.getAddr(), load.getType());
-    if (auto vector = dyn_cast<VectorType>(load.getType())) {
-      Address at = addressOf(load.getAddr(), vector);
-      source = "weir_load<" + cudaType(vector.getElementType()) + ", " +
-               std::to_string(vector.getNumElements()) + ">(" + at.base + " + " +
-               grouped(at.index) + ")";
-    }
-    line("const " + cudaType(load.getType()) + " " + name + " = " + source + ";");
-    texts[load] = name;
-    return success();
-  }
-  if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-    if (isa<VectorType>(store.getValue().getType())) {
-      Address at = addressOf(store.getAddr(), store.getValue().getType());
-      line("weir_store(" + at.base + " + " + grouped(at.index) + ", " + of(store.getValue()) +
-           ");");
-    } else {
-      line(place(store.getAddr(), store.getValue().getType()) + " = " + of(store.getValue()) + ";");
-    }
-    return success();
-  }
-  if (auto insert = dyn_cast<vector::InsertOp>(op)) {
-    auto at = insert.getMixedPosition()[0];
-    line(of(insert.getDest()) + "[" +
-         (isa<Value>(at) ? of(cast<Value>(at))
-                         : std::to_string(cast<IntegerAttr>(cast<Attribute>(at)).getInt())) +
-         "] = " + of(insert.getValueToStore()) + ";");
-    texts[insert] = of(insert.getDest());
-    return success();
-  }
-  if (auto called = dyn_cast<func::CallOp>(op)) {
-    std::string text = call(called.getCallee().str(), op);
-    if (called.getNumResults() == 0) {
-      line(text + ";");
-      return success();
-    }
-    std::string name = fresh(called.getResult(0).getType());
-    line("const " + cudaType(called.getResult(0).getType()) + " " + name + " = " + text + ";");
-    texts[called.getResult(0)] = name;
-    return success();
-  }
-  // Positions in memory are narrow enough to stay what they are.
+  return success();
+}
+
+LogicalResult Printer::printInsert(vector::InsertOp insert) {
+  std::string at =
+      positionText(insert.getMixedPosition()[0], [&](Value value) { return of(value); });
+  line(of(insert.getDest()) + "[" + at + "] = " + of(insert.getValueToStore()) + ";");
+  texts[insert] = of(insert.getDest());
+  return success();
+}
+
+LogicalResult Printer::printCall(func::CallOp called) {
+  std::string text = call(called.getCallee().str(), *called);
+  if (called.getNumResults() == 0)
+    line(text + ";");
+  else
+    texts[called.getResult(0)] = define(called.getResult(0), text);
+  return success();
+}
+
+/// Whether the cast of a position to an address, or to a narrow number, is the position itself:
+/// positions in memory fit into an int.
+bool isPosition(arith::IndexCastOp cast) {
   auto isAddress = [](Operation *user) { return isa<LLVM::GEPOp>(user); };
-  if (auto cast = dyn_cast<arith::IndexCastOp>(op);
-      cast && cast.getIn().getType().isIndex() &&
-      (!cast.getType().isInteger(64) || llvm::all_of(cast->getUsers(), isAddress))) {
-    Value position = cast.getIn();
-    if (!cast.getType().isInteger(64) || isAtom(of(position)) || cast->hasOneUse()) {
-      texts[cast] = of(position);
-      return success();
-    }
-    std::string name = fresh(position.getType());
-    line("const int " + name + " = " + of(position) + ";");
-    texts[position] = name;
-    texts[cast] = name;
-    return success();
-  }
-  std::string text = op.getNumResults() == 1 ? expression(op) : "";
+  return cast.getIn().getType().isIndex() &&
+         (!cast.getType().isInteger(64) || llvm::all_of(cast->getUsers(), isAddress));
+}
+
+LogicalResult Printer::printIndexCast(arith::IndexCastOp cast) {
+  Value position = cast.getIn();
+  if (cast.getType().isInteger(64) && !isAtom(of(position)) && !cast->hasOneUse())
+    texts[position] = define(position, of(position));
+  texts[cast] = of(position);
+  return success();
+}
+
+LogicalResult Printer::printExpression(Operation &op) {
+  std::string text;
+  if (op.getNumResults() == 1)
+    text = expressionText(op, [&](Value value) { return of(value); }, calls);
   if (text.empty())
     return op.emitError("has no text in CUDA C++");
   Value result = op.getResult(0);
   bool inlined = isAtom(text) || (result.hasOneUse() && text.size() <= longestInline &&
                                   (*result.user_begin())->getBlock() == op.getBlock());
-  if (!inlined) {
-    std::string name = fresh(result.getType());
-    line("const " + cudaType(result.getType()) + " " + name + " = " + text + ";");
-    text = name;
-  }
-  texts[result] = text;
+  texts[result] = inlined ? text : define(result, text);
   return success();
+}
+
+LogicalResult Printer::print(Operation &op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](scf::ForOp loop) { return printLoop(loop); })
+      .Case([&](scf::IfOp choice) { return printChoice(choice); })
+      .Case<scf::YieldOp, func::ReturnOp, ub::PoisonOp>([](auto) { return success(); })
+      .Case([&](arith::ConstantOp constant) {
+        texts[constant] = textOf(constant.getValue());
+        return success();
+      })
+      .Case([&](LLVM::AllocaOp array) { return printArray(array); })
+      .Case([&](LLVM::GEPOp gep) { return keepAddress(gep); })
+      .Case([&](LLVM::LoadOp load) { return printLoad(load); })
+      .Case([&](LLVM::StoreOp store) { return printStore(store); })
+      .Case([&](vector::InsertOp insert) { return printInsert(insert); })
+      .Case([&](func::CallOp called) { return printCall(called); })
+      .Case([&](arith::IndexCastOp cast) {
+        return isPosition(cast) ? printIndexCast(cast) : printExpression(op);
+      })
+      .Default([&](Operation *) { return printExpression(op); });
 }
 
 LogicalResult Printer::print(Block &block) {
