@@ -242,36 +242,25 @@ bool CollectiveMatching::findKinds() {
   }
 }
 
-/// Where the members along an axis meet: one group for all whose members are of these kinds.
-struct Group {
-  std::map<uint32_t, int64_t> members; ///< of each kind, the first of one group
-  size_t waiting = 0;                  ///< kinds
-};
+RanksFault CollectiveMatching::tooLong() const {
+  return {{FaultKind::tooLongToProve,
+           concat("entry '", ranks.programs[programOf(0)].entries[entry].name,
+                  "': its collectives were followed for ", steps, " steps")},
+          programOf(0),
+          entry};
+}
 
-/// Each rank goes on as far as it can, one of a kind for all. Which goes first makes no difference:
-/// each of its queues does one thing next, and waiting takes nothing from another.
-std::optional<RanksFault> CollectiveMatching::follow() {
-  auto tooLong = [&] {
-    return RanksFault{{FaultKind::tooLongToProve,
-                       concat("entry '", ranks.programs[programOf(0)].entries[entry].name,
-                              "': its collectives were followed for ", steps, " steps")},
-                      programOf(0),
-                      entry};
-  };
-  if (!findKinds())
-    return tooLong();
-  std::map<std::pair<unsigned, std::vector<uint32_t>>, Group> groups;
-  std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
-  std::vector<SimulatedRank> followed;
-  std::vector<uint32_t> moving;
-  std::vector<bool> moves(first.size(), false); // is among them
-  auto move = [&](uint32_t kind) {
-    if (!moves[kind])
-      moving.push_back(kind);
-    moves[kind] = true;
-  };
+void CollectiveMatching::mark(uint32_t kind) {
+  if (!isMoving[kind])
+    moving.push_back(kind);
+  isMoving[kind] = true;
+}
+
+/// One simulated rank of each kind, at the entry's begin, and the groups that it meets in.
+void CollectiveMatching::start() {
+  isMoving.assign(first.size(), false);
   for (int64_t rank : first) {
-    move(uint32_t(followed.size()));
+    mark(uint32_t(followed.size()));
     followed.emplace_back(syncPointsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
@@ -285,57 +274,83 @@ std::optional<RanksFault> CollectiveMatching::follow() {
           &groups.try_emplace({axis, std::move(kinds)}, std::move(group)).first->second;
     }
   }
-  while (!moving.empty()) {
-    uint32_t kind = moving.back();
-    moving.pop_back();
-    moves[kind] = false;
-    std::vector<std::string_view> come;
-    steps += followed[kind].move(limits.steps - std::min(steps, limits.steps), come);
-    if (steps > limits.steps)
-      return tooLong();
-    for (std::string_view axis : come) {
-      Group &group = *groupsOf[kind].at(axis);
-      if (++group.waiting < group.members.size())
-        continue;
-      group.waiting = 0;
-      auto [firstKind, rank] = *group.members.begin();
-      const Position &place = *followed[firstKind].hereAlong(axis);
-      if ((steps += group.members.size() * place.at()->bytes.size()) > limits.steps)
-        return tooLong();
-      for (auto [otherKind, member] : group.members) {
-        const Position &other = *followed[otherKind].hereAlong(axis);
-        if (auto wrong = compare(rank, *place.at(), member, *other.at()))
-          return wrong;
-        if (!other.isInRoundsOf(place))
-          return fault(FaultKind::otherRounds, rank, *place.at(),
-                       concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
-      }
-      for (const auto &[met, member] : group.members) {
-        followed[met].pass(axis);
-        move(met);
-      }
-    }
-    if (const SyncPoint *here = followed[kind].transfer()) {
-      if (++steps > limits.steps)
-        return tooLong();
-      Way way = wayOf(kind, *here);
-      if (!here->sends() && !sent.contains(way))
-        continue; // who sends it comes by
-      if (auto wrong = here->sends() ? send(way, *here) : receive(way, *here))
-        return wrong;
-      followed[kind].passTransfer();
-      move(kind);
-      if (here->sends() && followed[way.to].transfer())
-        move(way.to);
-    }
+}
+
+/// A rank of the kind has come to a collective along the axis. Once all members have, they are
+/// compared and pass it.
+std::optional<RanksFault> CollectiveMatching::meet(uint32_t kind, std::string_view axis) {
+  Group &group = *groupsOf[kind].at(axis);
+  if (++group.waiting < group.members.size())
+    return std::nullopt;
+  group.waiting = 0;
+  auto [firstKind, rank] = *group.members.begin();
+  const Position &place = *followed[firstKind].hereAlong(axis);
+  if ((steps += group.members.size() * place.at()->bytes.size()) > limits.steps)
+    return tooLong();
+  for (auto [otherKind, member] : group.members) {
+    const Position &other = *followed[otherKind].hereAlong(axis);
+    if (auto wrong = compare(rank, *place.at(), member, *other.at()))
+      return wrong;
+    if (!other.isInRoundsOf(place))
+      return fault(FaultKind::otherRounds, rank, *place.at(),
+                   concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
   }
+  for (const auto &[met, member] : group.members) {
+    followed[met].pass(axis);
+    mark(met);
+  }
+  return std::nullopt;
+}
+
+/// A rank of the kind has come to its end of a transfer. A receive waits for the send.
+std::optional<RanksFault> CollectiveMatching::transfer(uint32_t kind, const SyncPoint &here) {
+  if (++steps > limits.steps)
+    return tooLong();
+  Way way = wayOf(kind, here);
+  if (!here.sends() && !sent.contains(way))
+    return std::nullopt; // the sender marks this kind
+  if (auto wrong = here.sends() ? send(way, here) : receive(way, here))
+    return wrong;
+  followed[kind].passTransfer();
+  mark(kind);
+  if (here.sends() && followed[way.to].transfer())
+    mark(way.to);
+  return std::nullopt;
+}
+
+/// What is left once no rank can move: a rank that waits, or a send that no rank receives.
+std::optional<RanksFault> CollectiveMatching::unfinished() const {
   for (const SimulatedRank &one : followed)
     if (one.waitsIn())
-      return stuck(followed);
+      return stuck();
   for (const auto &[way, send] : sent)
     return fault(FaultKind::missingReceive, first[way.from], *send,
                  concat(", and rank ", first[way.to], " does not receive it"));
   return std::nullopt;
+}
+
+/// Each rank moves as far as it can, one rank of a kind for all. The order of ranks makes no
+/// difference: each of a rank's queues has one next action, and waiting takes nothing from another.
+std::optional<RanksFault> CollectiveMatching::follow() {
+  if (!findKinds())
+    return tooLong();
+  start();
+  while (!moving.empty()) {
+    uint32_t kind = moving.back();
+    moving.pop_back();
+    isMoving[kind] = false;
+    std::vector<std::string_view> come;
+    steps += followed[kind].move(limits.steps - std::min(steps, limits.steps), come);
+    if (steps > limits.steps)
+      return tooLong();
+    for (std::string_view axis : come)
+      if (auto wrong = meet(kind, axis))
+        return wrong;
+    if (const SyncPoint *here = followed[kind].transfer())
+      if (auto wrong = transfer(kind, *here))
+        return wrong;
+  }
+  return unfinished();
 }
 
 /// What is on its way, once.
@@ -393,7 +408,7 @@ static bool sendsLater(const std::vector<SyncPoint> &syncPoints, uint64_t number
 }
 
 /// Who waits for whom, from the first that waits until one has been named or has ended.
-RanksFault CollectiveMatching::stuck(const std::vector<SimulatedRank> &followed) const {
+RanksFault CollectiveMatching::stuck() const {
   auto of = [&](int64_t rank) -> const SimulatedRank & { return followed[kindOf[size_t(rank)]]; };
   int64_t rank = 0;
   while (!of(rank).waitsIn())

@@ -29,6 +29,12 @@ private:
     auto operator<=>(const Way &) const = default;
   };
 
+  /// A group of ranks along an axis; one group stands for all whose members are of these kinds.
+  struct Group {
+    std::map<uint32_t, int64_t> members; ///< of each kind, the first of one group
+    size_t waiting = 0;                  ///< kinds
+  };
+
   const std::vector<SyncPoint> &syncPointsOf(uint32_t program) const {
     return ranks.programs[program].entries[entry].syncPoints;
   }
@@ -41,7 +47,13 @@ private:
   bool findKinds();
   std::optional<RanksFault> compare(int64_t rank, const SyncPoint &one, int64_t otherRank,
                                     const SyncPoint &other) const;
-  RanksFault stuck(const std::vector<SimulatedRank> &followed) const;
+  RanksFault tooLong() const;
+  void mark(uint32_t kind);
+  void start();
+  std::optional<RanksFault> meet(uint32_t kind, std::string_view axis);
+  std::optional<RanksFault> transfer(uint32_t kind, const SyncPoint &here);
+  std::optional<RanksFault> unfinished() const;
+  RanksFault stuck() const;
   std::optional<RanksFault> checkTransfer(uint32_t program, const SyncPoint &point) const;
   std::optional<RanksFault> send(const Way &way, const SyncPoint &here);
   std::optional<RanksFault> receive(const Way &way, const SyncPoint &here);
@@ -65,6 +77,11 @@ private:
     bool sends = transfer.sends();
     return {sends ? kind : peer, sends ? peer : kind, transfer.number, transfer.round};
   }
+  std::vector<SimulatedRank> followed;                                ///< of each kind, a rank
+  std::map<std::pair<unsigned, std::vector<uint32_t>>, Group> groups; ///< of an axis and kinds
+  std::vector<std::map<std::string_view, Group *>> groupsOf;          ///< of each kind, by axis
+  std::vector<uint32_t> moving;              ///< kinds whose rank may be able to move
+  std::vector<bool> isMoving;                ///< whether a kind is in `moving`
   std::map<Way, const SyncPoint *> sent;     ///< and not received
   std::map<Way, const SyncPoint *> received; ///< the sends
 };
