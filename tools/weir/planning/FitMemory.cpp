@@ -186,90 +186,138 @@ Offload FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
   return ways.back(); // of which it is said what does not fit
 }
 
+/// What the kinds of suggestions share.
+struct FitMemory::Suggestions {
+  const PipelineOptions &options;
+  const Words &words;
+  llvm::function_ref<void(const std::string &)> tell;
+  MemoryReport whole;               ///< of the program without a budget
+  std::vector<Offload> offloadings; ///< that may help, the least first
+  bool any = false;                 ///< whether one has been told
+
+  const Strategy &strategy() const { return options.strategy; }
+  /// Whether the memory that lives throughout the step fits.
+  bool fixedFits() const { return whole.persistent < *strategy().memory; }
+  bool mayCut() const { return !strategy().microbatches; }
+  void say(const std::string &given, const PipelineOptions &changed, const MemoryReport &report);
+};
+
+void FitMemory::Suggestions::say(const std::string &given, const PipelineOptions &changed,
+                                 const MemoryReport &report) {
+  any = true;
+  bool offloaded = changed.strategy.offload->any();
+  bool goesElsewhere = *changed.strategy.offload != *strategy().offload;
+  double more = 100 * (report.seconds / whole.seconds - 1);
+  std::string line = llvm::formatv(
+      "{0}{1} fits: {2}, an estimated {3:f1} % {4} time", goesElsewhere ? words.budget : "", given,
+      bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
+  if (goesElsewhere)
+    line += " if transfers do not overlap kernels";
+  if (int64_t threads = changed.strategy.threads; threads < strategy().threads)
+    line += ", on " + std::to_string(threads * words.ranks) + " of " +
+            std::to_string(strategy().threads * words.ranks) + " threads";
+  if (offloaded && !options.target->stagesPorts() && !words.hasFolder)
+    line += "; run with --offload-dir DIR";
+  tell(line);
+}
+
+static std::string microbatchesOption(int64_t count) {
+  return "--microbatches " + std::to_string(count);
+}
+
+void FitMemory::suggestLeastOffload(Suggestions &found, PipelineOptions changed,
+                                    const std::string &more) {
+  for (const Offload &what : found.offloadings) {
+    changed.strategy.offload = what;
+    if (auto report = fitting(changed))
+      return found.say("--offload " + strategy::textOf(what) + more, changed, *report);
+  }
+}
+
+void FitMemory::suggestOffload(Suggestions &found) {
+  if (found.offloadings.empty())
+    return;
+  // The last leaves least on the device: if the program does not fit with it, it fits with none.
+  PipelineOptions changed = found.options;
+  changed.strategy.offload = found.offloadings.back();
+  if (fitting(changed))
+    suggestLeastOffload(found, changed, "");
+}
+
+void FitMemory::suggestMicrobatches(Suggestions &found, const std::string &ahead,
+                                    const PipelineOptions &changed) {
+  if (auto [count, report] = fewestThatFit(changed); count)
+    found.say(ahead + microbatchesOption(count), changed, report);
+}
+
+void FitMemory::suggestOffloadAndMicrobatches(Suggestions &found) {
+  if (found.offloadings.empty())
+    return;
+  PipelineOptions changed = found.options;
+  changed.strategy.offload = found.offloadings.back();
+  if (int64_t count = fewestThatFit(changed).first) {
+    changed.strategy.microbatches = count;
+    suggestLeastOffload(found, changed, " " + microbatchesOption(count));
+  }
+}
+
+void FitMemory::suggestThreads(Suggestions &found) {
+  const MemoryReport &whole = found.whole;
+  const int64_t memory = *found.strategy().memory, threads = found.strategy().threads;
+  int64_t ofOthers = whole.ofThread * (threads - 1);
+  if (ofOthers <= 0 || whole.persistent - ofOthers >= memory)
+    return;
+  PipelineOptions changed = found.options;
+  int64_t fewer = (whole.bytes - memory + whole.ofThread - 1) / whole.ofThread;
+  changed.strategy.threads = std::clamp<int64_t>(threads - fewer, 1, threads - 1);
+  if (auto report = fitting(changed))
+    found.say("--threads " + std::to_string(changed.strategy.threads * found.words.ranks), changed,
+              *report);
+}
+
+void FitMemory::suggestPrecision(Suggestions &found) {
+  if (*found.strategy().precision != Precision::f32 || !found.fixedFits())
+    return;
+  PipelineOptions changed = found.options;
+  changed.strategy.precision = Precision::bf16;
+  if (auto report = fitting(changed))
+    found.say("--precision bf16", changed, *report);
+  if (!found.any && found.mayCut())
+    suggestMicrobatches(found, "--precision bf16 ", changed);
+}
+
+void FitMemory::suggestParamType(Suggestions &found) {
+  const MemoryReport &whole = found.whole;
+  int64_t narrowed = (whole.parameters + whole.optimizer) / 2;
+  if (*found.strategy().paramType != Element::f32 || found.fixedFits() ||
+      whole.persistent - narrowed >= *found.strategy().memory)
+    return;
+  PipelineOptions changed = found.options;
+  changed.strategy.paramType = Element::bf16;
+  if (auto report = fitting(changed))
+    found.say("--param-dtype bf16", changed, *report);
+}
+
 void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
                          llvm::function_ref<void(const std::string &)> tell) {
   const Strategy &strategy = options.strategy;
-  const int64_t memory = *strategy.memory;
   PipelineOptions unbounded = options;
   unbounded.strategy.memory.reset();
   std::optional<MemoryReport> whole = tryOut(unbounded);
   if (!whole)
     return;
-  bool any = false;
-  auto say = [&](const std::string &given, const PipelineOptions &changed,
-                 const MemoryReport &report) {
-    any = true;
-    bool offloaded = changed.strategy.offload->any();
-    bool goesElsewhere = *changed.strategy.offload != *options.strategy.offload;
-    double more = 100 * (report.seconds / whole->seconds - 1);
-    std::string line = llvm::formatv(
-        "{0}{1} fits: {2}, an estimated {3:f1} % {4} time", goesElsewhere ? words.budget : "",
-        given, bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
-    if (goesElsewhere)
-      line += " if transfers do not overlap kernels";
-    if (int64_t threads = changed.strategy.threads; threads < strategy.threads)
-      line += ", on " + std::to_string(threads * words.ranks) + " of " +
-              std::to_string(strategy.threads * words.ranks) + " threads";
-    if (offloaded && !options.target->stagesPorts() && !words.hasFolder)
-      line += "; run with --offload-dir DIR";
-    tell(line);
-  };
-  bool fixedFits = whole->persistent < memory;
-  PipelineOptions changed = options;
-  std::vector<Offload> offloadings = waysToOffload(*strategy.offload, strategy.stages() > 1);
-  llvm::erase_if(offloadings, [&](const Offload &what) { return !mayHelp(what, *whole, memory); });
-  auto fitsWith = [&](const Offload &what) {
-    changed.strategy.offload = what;
-    return fitting(changed);
-  };
-  // The last takes least: where it does not fit, none does.
-  if (!offloadings.empty() && fitsWith(offloadings.back()))
-    for (const Offload &what : offloadings)
-      if (auto report = fitsWith(what)) {
-        say("--offload " + strategy::textOf(what), changed, *report);
-        break;
-      }
-  auto microbatches = [](int64_t count) { return "--microbatches " + std::to_string(count); };
-  bool mayCut = !strategy.microbatches;
-  if (mayCut && fixedFits)
-    if (auto [count, report] = fewestThatFit(options); count)
-      say(microbatches(count), options, report);
-  // Both, where neither is enough.
-  if (!any && mayCut && !offloadings.empty()) {
-    changed.strategy.offload = offloadings.back();
-    if (int64_t count = fewestThatFit(changed).first) {
-      changed.strategy.microbatches = count;
-      for (const Offload &what : offloadings)
-        if (auto report = fitsWith(what)) {
-          say("--offload " + strategy::textOf(what) + " " + microbatches(count), changed, *report);
-          break;
-        }
-    }
-  }
-  int64_t ofOthers = whole->ofThread * (strategy.threads - 1);
-  if (ofOthers > 0 && whole->persistent - ofOthers < memory) {
-    changed = options;
-    int64_t fewer = (whole->bytes - memory + whole->ofThread - 1) / whole->ofThread;
-    int64_t threads = std::clamp<int64_t>(strategy.threads - fewer, 1, strategy.threads - 1);
-    changed.strategy.threads = threads;
-    if (auto report = fitting(changed))
-      say("--threads " + std::to_string(threads * words.ranks), changed, *report);
-  }
-  changed = options;
-  if (*strategy.precision == Precision::f32 && fixedFits) {
-    changed.strategy.precision = Precision::bf16;
-    if (auto report = fitting(changed))
-      say("--precision bf16", changed, *report);
-    if (!any && mayCut)
-      if (auto [count, report] = fewestThatFit(changed); count)
-        say("--precision bf16 " + microbatches(count), changed, report);
-  }
-  int64_t narrowed = (whole->parameters + whole->optimizer) / 2;
-  if (*strategy.paramType == Element::f32 && !fixedFits && whole->persistent - narrowed < memory) {
-    changed.strategy.paramType = Element::bf16;
-    if (auto report = fitting(changed))
-      say("--param-dtype bf16", changed, *report);
-  }
+  Suggestions found{options, words, tell, *whole,
+                    waysToOffload(*strategy.offload, strategy.stages() > 1)};
+  llvm::erase_if(found.offloadings,
+                 [&](const Offload &what) { return !mayHelp(what, *whole, *strategy.memory); });
+  suggestOffload(found);
+  if (found.mayCut() && found.fixedFits())
+    suggestMicrobatches(found, "", options);
+  if (found.mayCut() && !found.any)
+    suggestOffloadAndMicrobatches(found);
+  suggestThreads(found);
+  suggestPrecision(found);
+  suggestParamType(found);
 }
 
 } // namespace weir

@@ -59,6 +59,19 @@ private:
   /// Few microbatches beyond the recipe's with which it fits; 0 if there are none.
   std::pair<int64_t, MemoryReport> fewestThatFit(PipelineOptions options);
 
+  // The kinds of suggestions that tellWays makes.
+  struct Suggestions;
+  void suggestOffload(Suggestions &found);
+  /// `ahead` stands before the option: the others that `changed` has.
+  void suggestMicrobatches(Suggestions &found, const std::string &ahead,
+                           const PipelineOptions &changed);
+  void suggestOffloadAndMicrobatches(Suggestions &found);
+  void suggestThreads(Suggestions &found);
+  void suggestPrecision(Suggestions &found);
+  void suggestParamType(Suggestions &found);
+  /// The least offloading with which `changed` fits; `more` stands behind the option.
+  void suggestLeastOffload(Suggestions &found, PipelineOptions changed, const std::string &more);
+
   mlir::ModuleOp module;
   std::map<std::string, std::optional<MemoryReport>> tried; ///< by what differs
 };
