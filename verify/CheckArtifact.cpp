@@ -39,11 +39,74 @@ static void allowSteps(Outcome &allowance, const Outcome &truth, double step) {
     }
 }
 
-/// What of an outcome is not as it should be.
-static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verification,
-                                                           Samples &samples,
-                                                           IntermediatePrograms &forms,
-                                                           Sample &sample, const Outcome &outcome) {
+namespace {
+
+/// The compiled program, on one thread and on three, and how its outcomes are judged.
+class ArtifactCheck {
+public:
+  /// `artifact` is of `plan`, and of the plans of other ranks if the program is cut.
+  ArtifactCheck(Verification &verification, Samples &samples, IntermediatePrograms &forms,
+                ModuleOp plan, const std::vector<std::byte> &artifact)
+      : verification(verification), samples(samples), forms(forms), plan(plan),
+        program(artifact, {.threads = 1, .kind = verification.options.device}),
+        threaded(artifact, {.threads = 3, .kind = verification.options.device}) {}
+
+  /// Whether the artifact computes what the program means. False after a report.
+  FailureOr<bool> agrees(Sample &sample);
+
+private:
+  FailureOr<Outcome> run(CompiledProgram &on, const Sample &sample);
+  /// Runs the sample on one thread. With `looks`, each action is compared with the plan's meaning;
+  /// nothing after a report.
+  FailureOr<std::optional<Outcome>> runChecked(const Sample &sample, bool looks);
+  /// The results that differ from the sample's truth by more than rounding explains.
+  FailureOr<std::vector<Disagreement>> differing(Sample &sample, const Outcome &outcome);
+  /// Whether three threads give the same bits as one.
+  FailureOr<bool> sameOnThreads(const Sample &sample, Outcome &outcome);
+
+  Verification &verification;
+  Samples &samples;
+  IntermediatePrograms &forms;
+  ModuleOp plan;
+  CompiledProgram program, threaded;
+};
+
+FailureOr<Outcome> ArtifactCheck::run(CompiledProgram &on, const Sample &sample) {
+  auto runEntry = [&](StringRef entry, const Tensors &inputs,
+                      std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
+    on.setVariables(variables);
+    Tensors outputs = on.run(entry, inputs);
+    variables = on.variables();
+    return outputs;
+  };
+  return verification.results.collect(
+      sample.feed, runEntry, [&](StringRef entry) { return samples.wants(sample, entry); });
+}
+
+FailureOr<std::optional<Outcome>> ArtifactCheck::runChecked(const Sample &sample, bool looks) {
+  VerifyReport &found = verification.found;
+  std::optional<CheckActions> checker;
+  if (looks)
+    checker.emplace(program.program(), plan);
+  FailureOr<Outcome> outcome = run(program, sample);
+  if (failed(outcome))
+    return failure();
+  if (looks) {
+    found.actions += checker->checked().actions;
+    found.largestAction = std::max(found.largestAction, checker->checked().largest);
+  }
+  if (!looks || checker->mismatches().empty())
+    return std::optional<Outcome>(std::move(*outcome));
+  const ActionMismatch &first = checker->mismatches().front();
+  verification.report("codegen", "@" + first.entry + sample.words,
+                      Verification::Named{first.op + " in the " + first.work, first.place,
+                                          "it is not what the plan means"},
+                      first.detail);
+  return std::optional<Outcome>();
+}
+
+FailureOr<std::vector<Disagreement>> ArtifactCheck::differing(Sample &sample,
+                                                              const Outcome &outcome) {
   VerifyReport &found = verification.found;
   std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, true, found.largestResult);
   if (sample.moment == Moment::notFinite) {
@@ -71,79 +134,70 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
   return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
 }
 
-LogicalResult checkArtifact(Verification &verification, Samples &samples,
-                            IntermediatePrograms &forms) {
-  VerifyReport &found = verification.found;
-  llvm::SmallVector<ModuleOp> plans = verification.programs();
+FailureOr<bool> ArtifactCheck::sameOnThreads(const Sample &sample, Outcome &outcome) {
+  FailureOr<Outcome> again = run(threaded, sample);
+  if (failed(again))
+    return failure();
+  for (const auto &[entry, list] : outcome)
+    for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
+      if (!sameElements(one.value, other.value)) {
+        verification.report("artifact",
+                            llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
+                            std::nullopt, "three threads give other bits than one");
+        return false;
+      }
+  return true;
+}
+
+FailureOr<bool> ArtifactCheck::agrees(Sample &sample) {
+  // What is not a number is only expected to leave all variables as they were: a product with 0,
+  // of a masked token say, is NaN in compiled code and nothing on the interpreter.
+  bool finite = sample.moment != Moment::notFinite;
+  // Of several ranks, what each one reads and writes is not looked at.
+  FailureOr<std::optional<Outcome>> outcome = runChecked(sample, finite && !verification.isCut());
+  if (failed(outcome))
+    return failure();
+  if (!*outcome)
+    return false;
+  FailureOr<std::vector<Disagreement>> wrong = differing(sample, **outcome);
+  if (failed(wrong))
+    return failure();
+  if (!wrong->empty()) {
+    samples.report("artifact", sample, *wrong, std::nullopt);
+    return false;
+  }
+  verification.worked(verification.cost.actions / samples.all().size());
+  return sameOnThreads(sample, **outcome);
+}
+
+/// Compiles the kernels of all ranks' plans, and writes the artifact.
+FailureOr<std::vector<std::byte>> compilePlans(Verification &verification,
+                                               ArrayRef<ModuleOp> plans) {
   PipelineOptions pipeline = verification.pipeline;
-  pipeline.others = ArrayRef(plans).drop_front();
+  pipeline.others = plans.drop_front();
   if (failed(runPass("compile-kernels", plans.front(), pipeline)))
     return failure();
   for (ModuleOp plan : plans)
-    found.kernels += llvm::range_size(plan.getOps<plan::KernelOp>());
-  std::vector<std::byte> artifact = verification.isCut()
-                                        ? writeArtifact(plans, verification.ranks.programOf)
-                                        : writeArtifact(plans[0]);
-  const std::string &device = verification.options.device;
-  CompiledProgram program(artifact, {.threads = 1, .kind = device}),
-      threaded(artifact, {.threads = 3, .kind = device});
-  auto run = [&](CompiledProgram &on, const Sample &sample) {
-    auto runEntry = [&](StringRef entry, const Tensors &inputs,
-                        std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
-      on.setVariables(variables);
-      Tensors outputs = on.run(entry, inputs);
-      variables = on.variables();
-      return outputs;
-    };
-    return verification.results.collect(
-        sample.feed, runEntry, [&](StringRef entry) { return samples.wants(sample, entry); });
-  };
+    verification.found.kernels += llvm::range_size(plan.getOps<plan::KernelOp>());
+  return verification.isCut() ? writeArtifact(plans, verification.ranks.programOf)
+                              : writeArtifact(plans[0]);
+}
+
+} // namespace
+
+LogicalResult checkArtifact(Verification &verification, Samples &samples,
+                            IntermediatePrograms &forms) {
+  llvm::SmallVector<ModuleOp> plans = verification.programs();
+  FailureOr<std::vector<std::byte>> artifact = compilePlans(verification, plans);
+  if (failed(artifact))
+    return failure();
+  ArtifactCheck check(verification, samples, forms, plans[0], *artifact);
   for (Sample &sample : samples.all()) {
-    // What is not a number is only expected to leave all variables as they were: a product with 0,
-    // of a masked token say, is NaN in compiled code and nothing on the interpreter.
-    bool finite = sample.moment != Moment::notFinite;
-    // Of several ranks, what each one reads and writes is not looked at.
-    bool looks = finite && !verification.isCut();
-    std::optional<CheckActions> checker;
-    if (looks)
-      checker.emplace(program.program(), plans[0]);
-    FailureOr<Outcome> outcome = run(program, sample);
-    if (failed(outcome))
-      return failure();
-    if (looks) {
-      found.actions += checker->checked().actions;
-      found.largestAction = std::max(found.largestAction, checker->checked().largest);
-    }
-    if (looks && !checker->mismatches().empty()) {
-      const ActionMismatch &first = checker->mismatches().front();
-      verification.report("codegen", "@" + first.entry + sample.words,
-                          Verification::Named{first.op + " in the " + first.work, first.place,
-                                              "it is not what the plan means"},
-                          first.detail);
-      return success();
-    }
-    checker.reset();
-    FailureOr<std::vector<Disagreement>> wrong =
-        differingInF32(verification, samples, forms, sample, *outcome);
-    if (failed(wrong))
-      return failure();
-    if (!wrong->empty()) {
-      samples.report("artifact", sample, *wrong, std::nullopt);
-      return success();
-    }
-    verification.worked(verification.cost.actions / samples.all().size());
-    FailureOr<Outcome> again = run(threaded, sample);
-    if (failed(again))
-      return failure();
-    for (const auto &[entry, list] : *outcome)
-      for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
-        if (!sameElements(one.value, other.value)) {
-          verification.report(
-              "artifact", llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
-              std::nullopt, "three threads give other bits than one");
-          return success();
-        }
+    FailureOr<bool> agrees = check.agrees(sample);
+    if (failed(agrees) || !*agrees)
+      return success(succeeded(agrees));
   }
+  const VerifyReport &found = verification.found;
   if (!verification.isCut())
     verification.progress("codegen",
                           llvm::formatv("{0} actions agree with their meaning (to {1:e1})",
