@@ -362,13 +362,123 @@ void Processes::check(const std::string &what, std::chrono::steady_clock::time_p
   throw GroupFailure(late.exit, late.words);
 }
 
+/// What an exchange sends to and receives from each member.
+struct Processes::Carried {
+  /// What goes to and comes from one member, besides this rank.
+  struct Peer {
+    Header sent, got;
+    Buffer *tagOut, *tagIn, *out = nullptr, *in = nullptr;
+  };
+
+  std::span<const int64_t> members;
+  const std::string &what;
+  std::span<const std::span<const std::byte>> to;
+  std::span<const std::span<std::byte>> from;
+  std::vector<Peer> peers; ///< of each member
+};
+
+/// Makes the buffers and the tags.
+void Processes::prepare(Exchange &exchange, Carried &carried) {
+  std::unique_lock lock(mutex);
+  if (isOver) {
+    lock.unlock();
+    give(carried.what, carried.members[carried.members[0] == own && carried.members.size() > 1],
+         "");
+  }
+  auto buffer = [&](const void *memory, size_t bytes) {
+    exchange.buffers.push_back(links->buffer(const_cast<void *>(memory), bytes));
+    return exchange.buffers.back().get();
+  };
+  for (size_t i = 0; i < carried.members.size(); ++i) {
+    if (carried.members[i] == own)
+      continue;
+    Carried::Peer &one = carried.peers[i];
+    one.sent = headerFor((*exchange.counts)[size_t(carried.members[i])], carried.what,
+                         carried.to[i].size());
+    one.tagOut = buffer(&one.sent, sizeof one.sent);
+    one.tagIn = buffer(&one.got, sizeof one.got);
+    if (Header::isLittle(carried.to[i].size()))
+      std::ranges::copy(carried.to[i], one.sent.little);
+    else
+      one.out = buffer(carried.to[i].data(), carried.to[i].size());
+    if (!Header::isLittle(carried.from[i].size()))
+      one.in = buffer(carried.from[i].data(), carried.from[i].size());
+  }
+}
+
+/// Posts all receives and sends.
+void Processes::start(Exchange &exchange, Carried &carried) {
+  for (size_t i = 0; i < carried.members.size(); ++i) {
+    const int64_t peer = *exchange.peer = carried.members[i];
+    if (peer == own)
+      continue;
+    Carried::Peer &one = carried.peers[i];
+    const Header &sent = one.sent;
+    one.tagIn->receive(peer, slotOfTag(sent.count));
+    if (one.in)
+      one.in->receive(peer, slotOf(sent.count, sent.hash, carried.from[i].size()));
+    one.tagOut->send(peer, slotOfTag(sent.count));
+    if (one.out)
+      one.out->send(peer, slotOf(sent.count, sent.hash, carried.to[i].size()));
+  }
+}
+
+/// Waits for what the others send, and checks their tags.
+void Processes::waitReceived(Exchange &exchange, Carried &carried) {
+  for (size_t i = 0; i < carried.members.size(); ++i) {
+    const int64_t peer = *exchange.peer = carried.members[i];
+    if (peer == own) {
+      std::copy(carried.to[i].begin(), carried.to[i].end(), carried.from[i].begin());
+      continue;
+    }
+    Carried::Peer &one = carried.peers[i];
+    if (!one.tagIn->waitReceived())
+      give(carried.what, peer, "");
+    compare(peer, one.sent, one.got, carried.from[i].size());
+    if (one.in && !one.in->waitReceived())
+      give(carried.what, peer, "");
+    if (!one.in)
+      std::copy_n(one.got.little, carried.from[i].size(), carried.from[i].begin());
+  }
+}
+
+/// Waits until the others have received, and counts the exchange.
+void Processes::waitSent(Exchange &exchange, Carried &carried) {
+  for (size_t i = 0; i < carried.members.size(); ++i) {
+    const int64_t peer = *exchange.peer = carried.members[i];
+    if (peer == own)
+      continue;
+    Carried::Peer &one = carried.peers[i];
+    if (!one.tagOut->waitSent() || (one.out && !one.out->waitSent()))
+      give(carried.what, peer, "");
+    (*exchange.counts)[size_t(peer)] += lanes;
+  }
+}
+
+void Processes::carry(Exchange &exchange, Carried &carried) {
+  try {
+    prepare(exchange, carried);
+    start(exchange, carried);
+    waitReceived(exchange, carried);
+    waitSent(exchange, carried);
+  } catch (const Failure &) {
+    letGo(exchange);
+    throw;
+  } catch (const std::exception &error) {
+    letGo(exchange);
+    give(carried.what, *exchange.peer, error.what());
+  }
+  letGo(exchange);
+}
+
 void Processes::exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                          std::span<const std::span<const std::byte>> to,
                          std::span<const std::span<std::byte>> from) {
   const auto asked = Channel::Clock::now();
   Exchange &exchange = begin(lane);
+  Carried carried{members, what, to, from, std::vector<Carried::Peer>(members.size())};
   try {
-    carry(exchange, members, what, to, from);
+    carry(exchange, carried);
   } catch (const GroupFailure &failure) {
     leave(lane);
     stop(failure); // what is under way on other lanes
@@ -377,87 +487,6 @@ void Processes::exchange(unsigned lane, std::span<const int64_t> members, const 
   leave(lane);
   if (lane == hostLane) // of others the device knows whether it did something meanwhile
     addWaited(Channel::Clock::now() - asked);
-}
-
-void Processes::carry(Exchange &exchange, std::span<const int64_t> members, const std::string &what,
-                      std::span<const std::span<const std::byte>> to,
-                      std::span<const std::span<std::byte>> from) {
-  struct Both {
-    Header sent, got;
-    Buffer *tagOut, *tagIn, *out = nullptr, *in = nullptr;
-  };
-  std::vector<Both> both(members.size());
-  std::atomic<int64_t> &peer = *exchange.peer;
-  auto buffer = [&](const void *memory, size_t bytes) {
-    exchange.buffers.push_back(links->buffer(const_cast<void *>(memory), bytes));
-    return exchange.buffers.back().get();
-  };
-  try {
-    {
-      std::unique_lock lock(mutex);
-      if (isOver) {
-        lock.unlock();
-        give(what, members[members[0] == own && members.size() > 1], "");
-      }
-      for (size_t i = 0; i < members.size(); ++i) {
-        if (members[i] == own)
-          continue;
-        Both &one = both[i];
-        one.sent = headerFor((*exchange.counts)[size_t(members[i])], what, to[i].size());
-        one.tagOut = buffer(&one.sent, sizeof one.sent);
-        one.tagIn = buffer(&one.got, sizeof one.got);
-        if (Header::isLittle(to[i].size()))
-          std::ranges::copy(to[i], one.sent.little);
-        else
-          one.out = buffer(to[i].data(), to[i].size());
-        if (!Header::isLittle(from[i].size()))
-          one.in = buffer(from[i].data(), from[i].size());
-      }
-    }
-    for (size_t i = 0; i < members.size(); ++i) {
-      peer = members[i];
-      if (peer == own)
-        continue;
-      Both &one = both[i];
-      const Header &sent = one.sent;
-      one.tagIn->receive(peer, slotOfTag(sent.count));
-      if (one.in)
-        one.in->receive(peer, slotOf(sent.count, sent.hash, from[i].size()));
-      one.tagOut->send(peer, slotOfTag(sent.count));
-      if (one.out)
-        one.out->send(peer, slotOf(sent.count, sent.hash, to[i].size()));
-    }
-    for (size_t i = 0; i < members.size(); ++i) {
-      peer = members[i];
-      if (peer == own) {
-        std::copy(to[i].begin(), to[i].end(), from[i].begin());
-        continue;
-      }
-      Both &one = both[i];
-      if (!one.tagIn->waitReceived())
-        give(what, peer, "");
-      compare(peer, one.sent, one.got, from[i].size());
-      if (one.in && !one.in->waitReceived())
-        give(what, peer, "");
-      if (!one.in)
-        std::copy_n(one.got.little, from[i].size(), from[i].begin());
-    }
-    for (size_t i = 0; i < members.size(); ++i) {
-      peer = members[i];
-      if (peer == own)
-        continue;
-      if (!both[i].tagOut->waitSent() || (both[i].out && !both[i].out->waitSent()))
-        give(what, peer, "");
-      (*exchange.counts)[size_t(peer)] += lanes;
-    }
-  } catch (const Failure &) {
-    letGo(exchange);
-    throw;
-  } catch (const std::exception &error) {
-    letGo(exchange);
-    give(what, peer, error.what());
-  }
-  letGo(exchange);
 }
 
 } // namespace weir::collectives

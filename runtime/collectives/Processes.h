@@ -82,9 +82,13 @@ private:
   };
 
   void introduce(int64_t last);
-  void carry(Exchange &exchange, std::span<const int64_t> members, const std::string &what,
-             std::span<const std::span<const std::byte>> to,
-             std::span<const std::span<std::byte>> from);
+  struct Carried;
+  /// All of an exchange, in these steps; its buffers are given back at the end, failed or not.
+  void carry(Exchange &exchange, Carried &carried);
+  void prepare(Exchange &exchange, Carried &carried);
+  void start(Exchange &exchange, Carried &carried);
+  void waitReceived(Exchange &exchange, Carried &carried);
+  void waitSent(Exchange &exchange, Carried &carried);
   Exchange &begin(unsigned lane);
   void letGo(Exchange &exchange);
   void leave(unsigned lane);
