@@ -105,6 +105,51 @@ std::string announcement(const Work &work, ModuleOp module, double seconds) {
   return text;
 }
 
+/// What verifyProgram is asked for.
+VerifyOptions verifyOptionsFor(const Work &work, Strategy strategy, bool gradients,
+                               WorkProgress &progress) {
+  if (gradients) // outputs of a step's size are kept to its end
+    strategy.memory.reset();
+  VerifyOptions verify;
+  verify.target = *work.options.target;
+  verify.strategy = strategy;
+  verify.device = work.how.device;
+  verify.seed = work.how.seed;
+  if (!work.how.data.empty())
+    verify.inputs = [&work](func::FuncOp entry) {
+      return rowsOfData(entry, work.how.data, work.how.seed);
+    };
+  verify.full = work.how.full;
+  verify.progress = [&progress](const std::string &line) { progress.say("  " + line); };
+  verify.worked = [&progress](double seconds) { progress.worked(seconds); };
+  return verify;
+}
+
+/// Tells what was found.
+Exit conclude(const Work &work, const VerifyReport &report, bool gradients,
+              WorkProgress &progress) {
+  const std::string &model = work.options.model;
+  if (!report.unverifiable.empty()) {
+    progress.say("error: " + model + ": " + report.unverifiable +
+                 (work.how.data.empty() ? "\n  help: try other random inputs (--seed), or real "
+                                          "data (--data INPUT=PATH)"
+                                        : "\n  help: try other rows of the data (--seed)"));
+    return Exit::numeric;
+  }
+  if (report.fault) {
+    progress.say("error: " + model + ": " + report.fault->message +
+                 "\n  this is a fault of Weir's, not of the model; --seed " +
+                 std::to_string(work.how.seed) + " shows it again");
+    return Exit::internal;
+  }
+  llvm::outs() << llvm::formatv(
+      "verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n", report.passes,
+      report.gradients - report.unknownGradients, report.kernels, report.results,
+      gradients ? " with gradients" : "");
+  return Exit::ok;
+}
+
+/// Verifies the program as it is trained, or with every gradient as an output.
 Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> &progress) {
   const CompileOptions &options = work.options;
   DialectRegistry registry;
@@ -120,7 +165,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   elaboration.warnings = options.warnings;
   ElaborateResult elaborated =
       elaborate(options.model, options.sets, sources, context, diagnostics, elaboration);
-  if (!gradients || diagnostics.hasErrors()) // what there is to warn of was said the first time
+  if (!gradients || diagnostics.hasErrors()) // the first time has printed the warnings
     reporter.print(diagnostics);
   if (!elaborated.module)
     return exitOf(elaborated);
@@ -141,45 +186,11 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
     progress = std::make_unique<WorkProgress>(seconds);
     progress->say(announcement(work, *elaborated.module, seconds));
   }
-
   progress->say(options.model +
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
-  VerifyOptions verify;
-  verify.target = *options.target;
-  if (gradients) // outputs of a step's size are kept to its end
-    strategy.memory.reset();
-  verify.strategy = strategy;
-  verify.device = work.how.device;
-  verify.seed = work.how.seed;
-  if (!work.how.data.empty())
-    verify.inputs = [&](func::FuncOp entry) {
-      return rowsOfData(entry, work.how.data, work.how.seed);
-    };
-  verify.full = work.how.full;
-  verify.progress = [&](const std::string &line) { progress->say("  " + line); };
-  verify.worked = [&](double seconds) { progress->worked(seconds); };
-  FailureOr<VerifyReport> report = verifyProgram(*elaborated.module, verify);
-  if (failed(report))
-    return reporter.exit();
-  if (!report->unverifiable.empty()) {
-    progress->say(
-        "error: " + options.model + ": " + report->unverifiable +
-        (work.how.data.empty()
-             ? "\n  help: try other random inputs (--seed), or real data (--data INPUT=PATH)"
-             : "\n  help: try other rows of the data (--seed)"));
-    return Exit::numeric;
-  }
-  if (report->fault) {
-    progress->say("error: " + options.model + ": " + report->fault->message +
-                  "\n  this is a fault of Weir's, not of the model; --seed " +
-                  std::to_string(work.how.seed) + " shows it again");
-    return Exit::internal;
-  }
-  llvm::outs() << llvm::formatv(
-      "verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n", report->passes,
-      report->gradients - report->unknownGradients, report->kernels, report->results,
-      gradients ? " with gradients" : "");
-  return Exit::ok;
+  FailureOr<VerifyReport> report = verifyProgram(
+      *elaborated.module, verifyOptionsFor(work, std::move(strategy), gradients, *progress));
+  return failed(report) ? reporter.exit() : conclude(work, *report, gradients, *progress);
 }
 
 } // namespace
