@@ -298,22 +298,21 @@ std::vector<std::string> opsOfDialect() {
   return names;
 }
 
-} // namespace
-
-Exit runBatch(const BatchOptions &options) {
-  std::error_code error = llvm::sys::fs::create_directories(options.keep);
+/// Throws Failure where no program can be kept.
+void requireFolder(const std::string &keep) {
+  std::error_code error = llvm::sys::fs::create_directories(keep);
   if (!error)
-    error = llvm::sys::fs::access(options.keep, llvm::sys::fs::AccessMode::Write);
-  if (!error && !llvm::sys::fs::is_directory(options.keep))
+    error = llvm::sys::fs::access(keep, llvm::sys::fs::AccessMode::Write);
+  if (!error && !llvm::sys::fs::is_directory(keep))
     error = std::make_error_code(std::errc::not_a_directory);
   if (error)
     throw Failure(Exit::storage,
-                  "--keep " + options.keep + ": no program can be kept there: " + error.message());
-  int ends[2];
-  if (pipe(ends) != 0)
-    throw Failure(Exit::internal, "cannot make a pipe");
-  auto begin = std::chrono::steady_clock::now();
-  auto deadline = begin + std::chrono::milliseconds(int64_t(options.minutes * 60000));
+                  "--keep " + keep + ": no program can be kept there: " + error.message());
+}
+
+/// Starts the processes, which write lines to `ends`.
+std::vector<pid_t> startWorkers(const BatchOptions &options, const int (&ends)[2],
+                                std::chrono::steady_clock::time_point deadline) {
   std::vector<pid_t> workers;
   for (unsigned worker = 0; worker < options.jobs; ++worker) {
     pid_t child = fork();
@@ -325,12 +324,16 @@ Exit runBatch(const BatchOptions &options) {
     }
     workers.push_back(child);
   }
-  close(ends[1]);
+  return workers;
+}
+
+/// Reads lines until all workers have ended, and tells failures and progress.
+Totals collect(const BatchOptions &options, int from) {
   Totals totals;
   std::string text;
   char buffer[1 << 16];
-  auto last = begin;
-  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+  auto last = std::chrono::steady_clock::now();
+  for (ssize_t got; (got = read(from, buffer, sizeof buffer)) > 0;) {
     text.append(buffer, got);
     for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
       StringRef line = StringRef(text).take_front(end);
@@ -345,17 +348,21 @@ Exit runBatch(const BatchOptions &options) {
                    << totals.failures.size() << " failures\n";
     }
   }
+  return totals;
+}
+
+/// Whether a worker ended before its work did.
+bool waitFor(const std::vector<pid_t> &workers) {
   bool lost = false;
   for (pid_t worker : workers) {
     int status = 0;
     waitpid(worker, &status, 0);
     lost |= status != 0;
   }
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::vector<std::string> missing;
-  for (const std::string &op : opsOfDialect())
-    if (!totals.ops.count(op))
-      missing.push_back(op);
+  return lost;
+}
+
+void tell(Totals &totals, double seconds, const std::vector<std::string> &missing) {
   llvm::outs() << llvm::formatv(
       "{0} programs in {1:f1} s: {2} agree, {3} fail, {4} found nothing that f32 decides ({5} "
       "drafts in all)\n",
@@ -369,15 +376,39 @@ Exit runBatch(const BatchOptions &options) {
       llvm::outs() << " " << op;
     llvm::outs() << "\n";
   }
-  if (!options.bits.empty()) {
-    llvm::raw_fd_ostream file(options.bits, error);
-    for (const auto &[seed, hash] : totals.bits)
-      file << seed << " " << hash << "\n";
-    file.flush();
-    if (error || (error = file.error()))
-      throw Failure(Exit::storage,
-                    "--bits " + options.bits + ": it cannot be written: " + error.message());
-  }
+}
+
+void writeBits(const std::string &path, const std::map<uint64_t, std::string> &bits) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  for (const auto &[seed, hash] : bits)
+    file << seed << " " << hash << "\n";
+  file.flush();
+  if (error || (error = file.error()))
+    throw Failure(Exit::storage, "--bits " + path + ": it cannot be written: " + error.message());
+}
+
+} // namespace
+
+Exit runBatch(const BatchOptions &options) {
+  requireFolder(options.keep);
+  int ends[2];
+  if (pipe(ends) != 0)
+    throw Failure(Exit::internal, "cannot make a pipe");
+  auto begin = std::chrono::steady_clock::now();
+  auto deadline = begin + std::chrono::milliseconds(int64_t(options.minutes * 60000));
+  std::vector<pid_t> workers = startWorkers(options, ends, deadline);
+  close(ends[1]);
+  Totals totals = collect(options, ends[0]);
+  bool lost = waitFor(workers);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::vector<std::string> missing;
+  for (const std::string &op : opsOfDialect())
+    if (!totals.ops.count(op))
+      missing.push_back(op);
+  tell(totals, seconds, missing);
+  if (!options.bits.empty())
+    writeBits(options.bits, totals.bits);
   if (lost)
     llvm::errs() << "error: a worker ended early\n";
   return lost || !totals.failures.empty() || (options.allOps && !missing.empty()) ? Exit::internal

@@ -116,36 +116,39 @@ double dot(const Tensor &a, const Tensor &b) {
 
 Known exactly(Tensor tensor) { return {tensor, tensor, true}; }
 
-} // namespace
+/// One gradient that the step gives, along one random direction.
+struct Named {
+  StringAttr name;
+  unsigned result;
+  GradientOp gradient;
+  Value source;
+  Tensor direction;
+  std::map<double, double> found; ///< the loss's difference, by step width
+};
 
-std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double tolerance,
-                           double absolute) {
-  auto step = program.lookupSymbol<func::FuncOp>(differentiated.getSymName());
-  Operation *end = step.getBody().front().getTerminator();
-  struct Named {
-    unsigned result;
-    GradientOp gradient;
-    Value source;
-    Tensor direction;
-    std::map<double, double> found; // by step width
-  };
+constexpr double widths[] = {1e-4, 1e-5, 1e-6};
+
+std::vector<Named> gradientsIn(ModuleOp program, func::FuncOp step) {
   std::vector<Named> all;
-  constexpr double widths[] = {1e-4, 1e-5, 1e-6};
+  Operation *end = step.getBody().front().getTerminator();
   for (unsigned i = 0; i < end->getNumOperands(); ++i) {
     auto name = step.getResultAttrOfType<StringAttr>(i, outputAttrName);
     auto [gradient, number] = gradientBehind(end->getOperand(i));
     if (!name || !name.getValue().starts_with(gradientPrefix) || !gradient)
       continue;
     Value source = gradient.getSources()[number];
-    all.push_back({i,
+    all.push_back({name,
+                   i,
                    gradient,
                    source,
                    draw(program, ("direction/" + name.getValue()).str(), source.getType(), {}),
                    {}});
   }
-  if (all.empty())
-    return "";
+  return all;
+}
 
+/// Runs the step and finds each one's differences. Why it cannot, or "".
+std::string findDifferences(ModuleOp program, func::FuncOp step, std::vector<Named> &all) {
   Trial trial;
   for (auto &[name, tensor] : drawVariables(program))
     trial.variables[name] = exactly(tensor);
@@ -159,9 +162,44 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
   SmallVector<Known> inputs;
   for (Tensor &tensor : drawInputs(step))
     inputs.push_back(exactly(std::move(tensor)));
-  if (!trial.run(step, inputs))
-    return "the loss cannot be run: " + trial.refusal;
+  return trial.run(step, inputs) ? "" : "the loss cannot be run: " + trial.refusal;
+}
 
+/// The difference that is nearest to what a gradient gives along the direction.
+struct Nearest {
+  double difference = 0;
+  double distance = INFINITY; ///< of it; infinite if no difference is a number
+  double spread = INFINITY;   ///< of the two differences that are closest
+};
+
+/// A width may reach over a kink or drown in rounding; all of them do not, and how far the two that
+/// are closest are apart is what differences can say here.
+Nearest nearestOf(const std::map<double, double> &found, double given) {
+  Nearest nearest;
+  for (auto [width, difference] : found) {
+    if (std::fabs(difference - given) < nearest.distance) {
+      nearest.distance = std::fabs(difference - given);
+      nearest.difference = difference;
+    }
+    for (auto [other, again] : found)
+      if (other < width)
+        nearest.spread = std::min(nearest.spread, std::fabs(difference - again));
+  }
+  if (!std::isfinite(nearest.spread)) // one width is left
+    nearest.spread = 0;
+  return nearest;
+}
+
+} // namespace
+
+std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double tolerance,
+                           double absolute) {
+  auto step = program.lookupSymbol<func::FuncOp>(differentiated.getSymName());
+  std::vector<Named> all = gradientsIn(program, step);
+  if (all.empty())
+    return "";
+  if (std::string why = findDifferences(program, step, all); !why.empty())
+    return why;
   Interpreter interpreter;
   interpreter.variables = drawVariables(program);
   auto results = interpreter.run(differentiated, drawInputs(step));
@@ -171,35 +209,19 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
   for (const Named &one : all) {
     double size = norm((*results)[one.result]);
     if (!std::isfinite(size)) // which no tolerance below could tell from any other
-      return llvm::formatv("{0} holds what is infinite or no number",
-                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName));
+      return llvm::formatv("{0} holds what is infinite or no number", one.name);
     largest = std::max(largest, size);
   }
   for (const Named &one : all) {
     const Tensor &gradient = (*results)[one.result];
-    double given = dot(gradient, one.direction), nearest = INFINITY, spread = INFINITY,
-           difference = 0;
-    // A width may reach over a kink or drown in rounding; all of them do not, and how far the two
-    // that are closest are apart is what differences can say here.
-    for (auto [width, found] : one.found) {
-      if (std::fabs(found - given) < nearest) {
-        nearest = std::fabs(found - given);
-        difference = found;
-      }
-      for (auto [other, again] : one.found)
-        if (other < width)
-          spread = std::min(spread, std::fabs(found - again));
-    }
-    if (!std::isfinite(nearest))
-      return llvm::formatv("{0}: the loss has no difference along a random direction",
-                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName));
-    if (!std::isfinite(spread)) // one width is left
-      spread = 0;
+    double given = dot(gradient, one.direction);
+    Nearest nearest = nearestOf(one.found, given);
+    if (!std::isfinite(nearest.distance))
+      return llvm::formatv("{0}: the loss has no difference along a random direction", one.name);
     double scale = std::max(norm(gradient), 1e-3 * largest) * norm(one.direction);
-    if (!(nearest <= tolerance * scale + absolute + spread))
+    if (!(nearest.distance <= tolerance * scale + absolute + nearest.spread))
       return llvm::formatv("{0} along a random direction is {1:e9}, the loss's difference {2:e9}",
-                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName), given,
-                           difference);
+                           one.name, given, nearest.difference);
   }
   return "";
 }
