@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Calls of the templates of device/weir_attention.h: the sizes, where the tensors lie, and how the
-// work is cut are constants of the text.
+// Calls of the templates of device/weir_attention.h and device/weir_attention_grad.h: the sizes,
+// the strides and the size of blocks are constants of the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,8 @@ private:
   };
   View viewOf(Value operand);
   std::optional<View> viewOfResult(Value result);
-  LogicalResult finish();
+  /// `header` has the templates that the kernel calls.
+  LogicalResult finish(StringRef header);
 
   /// "query" and what is passed for it, declared in the body.
   void declare(std::string &body, StringRef name, const View &view);
@@ -246,12 +247,13 @@ std::string AttentionEmitter::factorName() const {
   return isRounded ? "rounded_bf16" : "bf16";
 }
 
-LogicalResult AttentionEmitter::finish() {
+LogicalResult AttentionEmitter::finish(StringRef header) {
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
     if (!found[i])
       return e.kernel.emitError("result ")
              << i << " of this attention kernel is no layout of one of attention's";
-  e.text.headers.push_back("weir_attention.h");
+  e.text.headers.push_back("weir_attention_tiles.h");
+  e.text.headers.push_back(header.str());
   e.text.declarations += "struct op {\n  static constexpr int batch = " + std::to_string(batch) +
                          ", heads = " + std::to_string(heads) +
                          ", queries = " + std::to_string(queries) +
@@ -279,7 +281,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
   body += "  weir_attend<op, " + cut.text() + ">(query, key, value, result, logSumExp);\n";
   e.write("", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
           sharedBytes(cut, needs), body);
-  return finish();
+  return finish("weir_attention.h");
 }
 
 LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
@@ -333,7 +335,7 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
   } else {
     writeKeys("_keys", keyGrad, valueGrad);
   }
-  return finish();
+  return finish("weir_attention_grad.h");
 }
 
 } // namespace
