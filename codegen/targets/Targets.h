@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_TARGETS_H
-#define WEIR_CODEGEN_TARGETS_H
+#ifndef WEIR_CODEGEN_TARGETS_TARGETS_H
+#define WEIR_CODEGEN_TARGETS_TARGETS_H
 
 #include "codegen/Target.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SCHEDULE_DEPENDENCES_H
-#define WEIR_PASSES_SCHEDULE_DEPENDENCES_H
+#ifndef WEIR_PASSES_COLLECTIVES_DEPENDENCES_H
+#define WEIR_PASSES_COLLECTIVES_DEPENDENCES_H
 
 #include "ir/plan/PlanDialect.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
-#define WEIR_PASSES_SCHEDULE_LISTSCHEDULER_H
+#ifndef WEIR_PASSES_COLLECTIVES_LISTSCHEDULER_H
+#define WEIR_PASSES_COLLECTIVES_LISTSCHEDULER_H
 
 #include "passes/collectives/Dependences.h"
 

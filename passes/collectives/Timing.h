@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_SCHEDULE_TIMING_H
-#define WEIR_PASSES_SCHEDULE_TIMING_H
+#ifndef WEIR_PASSES_COLLECTIVES_TIMING_H
+#define WEIR_PASSES_COLLECTIVES_TIMING_H
 
 #include "codegen/Target.h"
 #include "runtime/base/Link.h"

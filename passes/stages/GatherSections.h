@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
-#define WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
+#ifndef WEIR_PASSES_STAGES_GATHERSECTIONS_H
+#define WEIR_PASSES_STAGES_GATHERSECTIONS_H
 
 #include "ir/weir/program/Microbatches.h"
 

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_SAVEDACTIVATIONS_H
-#define WEIR_PASSES_PIPELINE_SAVEDACTIVATIONS_H
+#ifndef WEIR_PASSES_STAGES_SAVEDACTIVATIONS_H
+#define WEIR_PASSES_STAGES_SAVEDACTIVATIONS_H
 
 #include "ir/weir/WeirDialect.h"
 #include "llvm/ADT/DenseMap.h"

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_SCHEDULES_H
-#define WEIR_PASSES_PIPELINE_SCHEDULES_H
+#ifndef WEIR_PASSES_STAGES_SCHEDULES_H
+#define WEIR_PASSES_STAGES_SCHEDULES_H
 
 #include "strategy/Values.h"
 #include <cstdint>

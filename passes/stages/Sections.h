@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_SECTIONS_H
-#define WEIR_PASSES_PIPELINE_SECTIONS_H
+#ifndef WEIR_PASSES_STAGES_SECTIONS_H
+#define WEIR_PASSES_STAGES_SECTIONS_H
 
 #include "ir/weir/Stages.h"
 #include "passes/stages/Schedules.h"

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_ARENA_H
-#define WEIR_TEST_EMULATEDCUDA_ARENA_H
+#ifndef WEIR_TEST_EMULATED_CUDA_ARENA_H
+#define WEIR_TEST_EMULATED_CUDA_ARENA_H
 
 #include <cstddef>
 #include <cstdint>

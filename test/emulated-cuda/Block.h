@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_BLOCK_H
-#define WEIR_TEST_EMULATEDCUDA_BLOCK_H
+#ifndef WEIR_TEST_EMULATED_CUDA_BLOCK_H
+#define WEIR_TEST_EMULATED_CUDA_BLOCK_H
 
 #include "runtime/cuda/Api.h"
 #include <cstdint>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_CAPTURE_H
-#define WEIR_TEST_EMULATEDCUDA_CAPTURE_H
+#ifndef WEIR_TEST_EMULATED_CUDA_CAPTURE_H
+#define WEIR_TEST_EMULATED_CUDA_CAPTURE_H
 
 #include "runtime/cuda/Api.h"
 #include "test/emulated-cuda/Streams.h"

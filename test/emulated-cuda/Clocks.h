@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_CLOCKS_H
-#define WEIR_TEST_EMULATEDCUDA_CLOCKS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_CLOCKS_H
+#define WEIR_TEST_EMULATED_CUDA_CLOCKS_H
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_DRIVER_H
-#define WEIR_TEST_EMULATEDCUDA_DRIVER_H
+#ifndef WEIR_TEST_EMULATED_CUDA_DRIVER_H
+#define WEIR_TEST_EMULATED_CUDA_DRIVER_H
 
 #include "runtime/cuda/Api.h"
 #include "test/emulated-cuda/Capture.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_FAULTS_H
-#define WEIR_TEST_EMULATEDCUDA_FAULTS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_FAULTS_H
+#define WEIR_TEST_EMULATED_CUDA_FAULTS_H
 
 #include "runtime/cuda/Api.h"
 #include <string>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_FIBERS_H
-#define WEIR_TEST_EMULATEDCUDA_FIBERS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_FIBERS_H
+#define WEIR_TEST_EMULATED_CUDA_FIBERS_H
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_HOSTCOMPILER_H
-#define WEIR_TEST_EMULATEDCUDA_HOSTCOMPILER_H
+#ifndef WEIR_TEST_EMULATED_CUDA_HOSTCOMPILER_H
+#define WEIR_TEST_EMULATED_CUDA_HOSTCOMPILER_H
 
 #include <string>
 #include <utility>

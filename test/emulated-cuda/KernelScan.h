@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_KERNELSCAN_H
-#define WEIR_TEST_EMULATEDCUDA_KERNELSCAN_H
+#ifndef WEIR_TEST_EMULATED_CUDA_KERNELSCAN_H
+#define WEIR_TEST_EMULATED_CUDA_KERNELSCAN_H
 
 #include <string>
 #include <vector>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_LAUNCH_H
-#define WEIR_TEST_EMULATEDCUDA_LAUNCH_H
+#ifndef WEIR_TEST_EMULATED_CUDA_LAUNCH_H
+#define WEIR_TEST_EMULATED_CUDA_LAUNCH_H
 
 #include "test/emulated-cuda/Module.h"
 #include "test/emulated-cuda/Streams.h"

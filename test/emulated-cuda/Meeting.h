@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_MEETING_H
-#define WEIR_TEST_EMULATEDCUDA_MEETING_H
+#ifndef WEIR_TEST_EMULATED_CUDA_MEETING_H
+#define WEIR_TEST_EMULATED_CUDA_MEETING_H
 
 #include <cstdint>
 #include <cstring>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_MODULE_H
-#define WEIR_TEST_EMULATEDCUDA_MODULE_H
+#ifndef WEIR_TEST_EMULATED_CUDA_MODULE_H
+#define WEIR_TEST_EMULATED_CUDA_MODULE_H
 
 #include "runtime/cuda/Api.h"
 #include "test/emulated-cuda/Shadow.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_NUMBERS_H
-#define WEIR_TEST_EMULATEDCUDA_NUMBERS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_NUMBERS_H
+#define WEIR_TEST_EMULATED_CUDA_NUMBERS_H
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_OPTIONS_H
-#define WEIR_TEST_EMULATEDCUDA_OPTIONS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_OPTIONS_H
+#define WEIR_TEST_EMULATED_CUDA_OPTIONS_H
 
 #include <cstdint>
 #include <string>

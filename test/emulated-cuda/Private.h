@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_PRIVATE_H
-#define WEIR_TEST_EMULATEDCUDA_PRIVATE_H
+#ifndef WEIR_TEST_EMULATED_CUDA_PRIVATE_H
+#define WEIR_TEST_EMULATED_CUDA_PRIVATE_H
 
 #include "runtime/cuda/Api.h"
 

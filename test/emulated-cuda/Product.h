@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_PRODUCT_H
-#define WEIR_TEST_EMULATEDCUDA_PRODUCT_H
+#ifndef WEIR_TEST_EMULATED_CUDA_PRODUCT_H
+#define WEIR_TEST_EMULATED_CUDA_PRODUCT_H
 
 #include "test/emulated-cuda/Private.h"
 #include <cstddef>

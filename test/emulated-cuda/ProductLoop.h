@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_PRODUCTLOOP_H
-#define WEIR_TEST_EMULATEDCUDA_PRODUCTLOOP_H
+#ifndef WEIR_TEST_EMULATED_CUDA_PRODUCTLOOP_H
+#define WEIR_TEST_EMULATED_CUDA_PRODUCTLOOP_H
 
 #include <cstddef>
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_RENDEZVOUS_H
-#define WEIR_TEST_EMULATEDCUDA_RENDEZVOUS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_RENDEZVOUS_H
+#define WEIR_TEST_EMULATED_CUDA_RENDEZVOUS_H
 
 #include <cstdint>
 #include <optional>

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_SHADOW_H
-#define WEIR_TEST_EMULATEDCUDA_SHADOW_H
+#ifndef WEIR_TEST_EMULATED_CUDA_SHADOW_H
+#define WEIR_TEST_EMULATED_CUDA_SHADOW_H
 
 #include "runtime/cuda/Api.h"
 #include <cstddef>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_STAMP_H
-#define WEIR_TEST_EMULATEDCUDA_STAMP_H
+#ifndef WEIR_TEST_EMULATED_CUDA_STAMP_H
+#define WEIR_TEST_EMULATED_CUDA_STAMP_H
 
 #include <cstdint>
 

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_STREAMS_H
-#define WEIR_TEST_EMULATEDCUDA_STREAMS_H
+#ifndef WEIR_TEST_EMULATED_CUDA_STREAMS_H
+#define WEIR_TEST_EMULATED_CUDA_STREAMS_H
 
 #include "test/emulated-cuda/Clocks.h"
 #include "test/emulated-cuda/Shadow.h"

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_TEST_EMULATEDCUDA_TESTGPU_H
-#define WEIR_TEST_EMULATEDCUDA_TESTGPU_H
+#ifndef WEIR_TEST_EMULATED_CUDA_TESTGPU_H
+#define WEIR_TEST_EMULATED_CUDA_TESTGPU_H
 
 #include "test/emulated-cuda/Private.h"
 #include <gtest/gtest.h>

@@ -56,6 +56,19 @@ class Lint(unittest.TestCase):
             self.assertEqual(self.lines("include", path, line), [1], line)
         self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
 
+    def test_guard(self):
+        good = "#ifndef WEIR_IR_A_B_H\n#define WEIR_IR_A_B_H"
+        for path, text, found in [
+            ("ir/a/B.h", good, []),
+            ("ir/a-b/C.h", "#ifndef WEIR_IR_A_B_C_H\n#define WEIR_IR_A_B_C_H", []),
+            ("ir/B.h", f"{LICENCE}\n{good}", [2]),
+            ("ir/a/B.h", good.replace("#define WEIR_IR_A", "#define WEIR_IR"), [2]),
+            ("ir/a/B.h", "#pragma once", [1]),
+            ("ir/a/weir_b.h", "#pragma once", []),
+            ("ir/a/B.cpp", "", []),
+        ]:
+            self.assertEqual(self.lines("guard", path, text), found, path)
+
     def test_sentences(self):
         short, long = "One two three. " * 9, "word " * 41 + "end."
         for page, text, found in [
