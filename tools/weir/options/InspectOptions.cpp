@@ -34,6 +34,28 @@ struct Given {
   TimeOptions time;
 };
 
+/// Prints the view that the options name, or the summary.
+void show(const Given &given, const std::string &artifact) {
+  if (!given.page.empty()) {
+    inspectPage(artifact, given.page, given.models);
+  } else if (given.lines) {
+    inspectLines(artifact, given.json);
+  } else if (given.plan) {
+    std::cout << planText(readArtifact(artifact));
+  } else if (given.precision) {
+    std::vector<std::byte> bytes = readArtifact(artifact);
+    inspectPrecision(bytes, countCasts(bytes), given.json);
+  } else if (given.memory) {
+    inspectMemory(artifact, given.json);
+  } else if (given.sharding) {
+    inspectSharding(artifact, given.cluster, given.json);
+  } else if (given.isTime) {
+    inspectTime(artifact, given.time, ratesOfTarget, given.json);
+  } else {
+    inspect(artifact, given.json);
+  }
+}
+
 } // namespace
 
 std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifact) {
@@ -100,24 +122,7 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
       ->allow_extra_args(false)
       ->needs(html);
   return [given, &artifact] {
-    if (!given->page.empty()) {
-      inspectPage(artifact, given->page, given->models);
-    } else if (given->lines) {
-      inspectLines(artifact, given->json);
-    } else if (given->plan) {
-      std::cout << planText(readArtifact(artifact));
-    } else if (given->precision) {
-      std::vector<std::byte> bytes = readArtifact(artifact);
-      inspectPrecision(bytes, countCasts(bytes), given->json);
-    } else if (given->memory) {
-      inspectMemory(artifact, given->json);
-    } else if (given->sharding) {
-      inspectSharding(artifact, given->cluster, given->json);
-    } else if (given->isTime) {
-      inspectTime(artifact, given->time, ratesOfTarget, given->json);
-    } else {
-      inspect(artifact, given->json);
-    }
+    show(*given, artifact);
     return Exit::ok;
   };
 }
