@@ -1,11 +1,11 @@
-//===- Pipeline.cpp - The compile, phase by phase -------------------------===//
+//===- Pipeline.cpp - The compile, pass by pass ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of contents of the compiler. Between phases stand passes that only check.
+// The table of contents of the compiler. Between groups of passes stand passes that only check.
 //
 //===----------------------------------------------------------------------===//
 
@@ -209,8 +209,8 @@ static constexpr PipelinePass generatePasses[] = {
      }},
 };
 
-ArrayRef<Phase> phases() {
-  static const Phase all[] = {
+ArrayRef<PassGroup> passGroups() {
+  static const PassGroup all[] = {
       {"microbatch", "how many microbatches a step takes, each with its gradient",
        microbatchPasses},
       {"differentiate", "gradients become ops", differentiatePasses},
@@ -227,30 +227,30 @@ ArrayRef<Phase> phases() {
   return all;
 }
 
-ArrayRef<Phase> phasesOnTensors() { return phases().drop_back(2); }
+ArrayRef<PassGroup> passGroupsOnTensors() { return passGroups().drop_back(2); }
 
-void Phase::add(OpPassManager &manager, const PipelineOptions &options) const {
+void PassGroup::add(OpPassManager &manager, const PipelineOptions &options) const {
   for (const PipelinePass &pass : passes)
     if (!llvm::is_contained(options.without, pass.name))
       pass.add(manager, options);
 }
 
-static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptions options,
-                              bool verified) {
-  TimingScope time = options.time ? options.time->nest(phase.name) : TimingScope();
+static LogicalResult runPassGroup(const PassGroup &group, ModuleOp module, PipelineOptions options,
+                                  bool verified) {
+  TimingScope time = options.time ? options.time->nest(group.name) : TimingScope();
   options.time = &time;
   PassManager manager(module.getContext());
   // Compiling kernels tells its own steps apart.
-  if (phase.name != "generate")
+  if (group.name != "generate")
     manager.enableTiming(time);
   manager.enableVerifier(false);
-  phase.add(manager, options);
+  group.add(manager, options);
   if (options.watch)
     options.watch(manager);
   if (failed(manager.run(module)) || (verified && failed(verify(module))))
     return failure();
-  if (options.afterPhase)
-    options.afterPhase(phase.name, module);
+  if (options.afterPassGroup)
+    options.afterPassGroup(group.name, module);
   return success();
 }
 
@@ -265,29 +265,29 @@ void attachStrategy(ModuleOp module, const Strategy &strategy) {
     module->setAttr(hostsAttrName, MeshAttr::get(module.getContext(), strategy.hosts));
 }
 
-LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last,
-                        StringRef first) {
+LogicalResult runPassGroups(ModuleOp module, const PipelineOptions &options, StringRef last,
+                            StringRef first) {
   attachStrategy(module, options.strategy);
-  // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
-  // behind the last of those, and behind each that follows.
-  StringRef lastOnTensors = phasesOnTensors().back().name;
+  // Verifying takes as long as a group of passes on tensors does. It is done where the form changes
+  // hands: behind the last of those, and behind each that follows.
+  StringRef lastOnTensors = passGroupsOnTensors().back().name;
   bool onTensors = true, begun = first.empty();
-  for (const Phase &phase : phases()) {
-    onTensors &= phase.name != lastOnTensors;
-    begun |= phase.name == first;
+  for (const PassGroup &group : passGroups()) {
+    onTensors &= group.name != lastOnTensors;
+    begun |= group.name == first;
     if (!begun)
       continue;
-    if (failed(runPhase(phase, module, options, !onTensors || phase.name == last)))
+    if (failed(runPassGroup(group, module, options, !onTensors || group.name == last)))
       return failure();
-    if (phase.name == last)
+    if (group.name == last)
       break;
   }
   return success();
 }
 
 static const PipelinePass &passNamed(StringRef name) {
-  for (const Phase &phase : phases())
-    for (const PipelinePass &pass : phase.passes)
+  for (const PassGroup &group : passGroups())
+    for (const PipelinePass &pass : group.passes)
       if (pass.name == name)
         return pass;
   llvm_unreachable("the pipeline has no such pass");
@@ -339,15 +339,15 @@ FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRe
     ModuleOp program = *plans.emplace_back(partitioned.at(onFirstStage(mesh, rank))->clone());
     program->setAttr(rankAttrName, Builder(module.getContext()).getI64IntegerAttr(rank));
     options.rank = rank;
-    if (failed(runPhases(program, options, "plan", "partition")))
+    if (failed(runPassGroups(program, options, "plan", "partition")))
       return failure();
   }
   return plans;
 }
 
 static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineOptions options) {
-  StringRef last = phases().back().name;
-  if (failed(runPhases(module, options, "layouts")))
+  StringRef last = passGroups().back().name;
+  if (failed(runPassGroups(module, options, "layouts")))
     return failure();
   RankPrograms programs = rankPrograms(module, options.strategy.mesh);
   options.alike = programs.firstRank.size() == 1;
@@ -355,7 +355,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   if (!options.alike)
     whole = module.clone();
   options.rank = programs.firstRank.front();
-  if (failed(runPhases(module, options, "plan", "partition")))
+  if (failed(runPassGroups(module, options, "plan", "partition")))
     return failure();
   auto others = planRanks(*whole, ArrayRef(programs.firstRank).drop_front(), options);
   if (failed(others))
@@ -370,7 +370,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
       return failure();
   }
   options.others = ArrayRef(modules).drop_front();
-  if (failed(runPhases(module, options, last, last)) ||
+  if (failed(runPassGroups(module, options, last, last)) ||
       !llvm::all_of(options.others, [](ModuleOp other) { return succeeded(verify(other)); }))
     return failure();
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
@@ -380,7 +380,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
 FailureOr<std::vector<std::byte>> compile(ModuleOp module, const PipelineOptions &options) {
   if (options.strategy.hasMesh())
     return compileRanks(module, options);
-  if (failed(runPhases(module, options, phases().back().name)))
+  if (failed(runPassGroups(module, options, passGroups().back().name)))
     return failure();
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
   return writeArtifact(module);

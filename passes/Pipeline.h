@@ -1,4 +1,4 @@
-//===- Pipeline.h - The compile, phase by phase ---------------------------===//
+//===- Pipeline.h - The compile, pass by pass -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,13 +37,13 @@ struct PipelineOptions {
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
-  /// Sees the pass manager of every phase before it runs.
+  /// Sees the pass manager of every pass group before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
-  /// Sees the program behind every phase; of a mesh, the program of each rank that is lowered.
-  std::function<void(llvm::StringRef phase, mlir::ModuleOp)> afterPhase = nullptr;
+  /// Sees the program after every pass group; of a mesh, the program of each rank that is lowered.
+  std::function<void(llvm::StringRef group, mlir::ModuleOp)> afterPassGroup = nullptr;
   /// Sees the kernels' code on its way (codegen/Target.h).
   DumpKernels dumpKernels = nullptr;
-  /// What phases and passes take is nested here, unless null.
+  /// The times of pass groups and passes are nested here, unless null.
   mlir::TimingScope *time = nullptr;
 };
 
@@ -56,8 +56,8 @@ struct PipelinePass {
   bool changesNumbers = false;
 };
 
-/// A stretch of the compile with a name one can stop after.
-struct Phase {
+/// Consecutive passes of the compile, under a name that `--stop-after` takes.
+struct PassGroup {
   llvm::StringRef name;
   llvm::StringRef summary;
   llvm::ArrayRef<PipelinePass> passes;
@@ -65,27 +65,27 @@ struct Phase {
   void add(mlir::OpPassManager &manager, const PipelineOptions &options) const;
 };
 
-/// Every phase, in order. The frontend comes before them; the artifact is written after them.
-llvm::ArrayRef<Phase> phases();
+/// Every group, in order. The frontend runs before them; the artifact is written after them.
+llvm::ArrayRef<PassGroup> passGroups();
 
 /// Those behind which a program still has values and no buffers: the interpreter of weir IR runs
-/// what they leave. The phases after them are "plan" and "generate".
-llvm::ArrayRef<Phase> phasesOnTensors();
+/// what they leave. The groups after them are "plan" and "generate".
+llvm::ArrayRef<PassGroup> passGroupsOnTensors();
 
 /// Below so many bytes a transfer costs more than they are worth.
 constexpr int64_t smallestOffloaded = 1024;
 
 /// Sets the strategy of a module, where passes read it, and what follows from it for whoever writes
-/// the artifact. Whatever runs passes of the pipeline does it first, as runPhases() and runPass()
-/// do.
+/// the artifact. Whatever runs passes of the pipeline does it first, as runPassGroups() and
+/// runPass() do.
 void attachStrategy(mlir::ModuleOp module, const Strategy &strategy);
 
-/// Runs the phases up to the one named `last`, from the one named `first` on, or from the start.
-/// What that leaves is verified.
-mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &options,
-                              llvm::StringRef last, llvm::StringRef first = "");
+/// Runs the pass groups up to the one named `last`, from the one named `first` on, or from the
+/// start. What that leaves is verified.
+mlir::LogicalResult runPassGroups(mlir::ModuleOp module, const PipelineOptions &options,
+                                  llvm::StringRef last, llvm::StringRef first = "");
 
-/// The plans of these ranks, of a program whose layouts are known: behind the phase "layouts".
+/// The plans of these ranks, of a program whose layouts are known: after the pass group "layouts".
 /// Ranks that differ in their stage alone are partitioned together.
 mlir::FailureOr<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>>
 planRanks(mlir::ModuleOp module, llvm::ArrayRef<int64_t> ranks, PipelineOptions options);
@@ -94,9 +94,9 @@ planRanks(mlir::ModuleOp module, llvm::ArrayRef<int64_t> ranks, PipelineOptions 
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,
                             const PipelineOptions &options);
 
-/// An artifact's bytes from what the frontend makes: every phase, and the writer; of a mesh, for
-/// all ranks, those with the same sizes once. The module is consumed: it is a plan with its code
-/// afterwards, of a mesh that of rank 0. Failure comes with a diagnostic.
+/// An artifact's bytes from what the frontend makes: every pass group, and the writer; of a mesh,
+/// for all ranks, those with the same sizes once. The module is consumed: it is a plan with its
+/// code afterwards, of a mesh that of rank 0. Failure comes with a diagnostic.
 mlir::FailureOr<std::vector<std::byte>> compile(mlir::ModuleOp module,
                                                 const PipelineOptions &options);
 

@@ -77,7 +77,7 @@ static double itemsOf(func::FuncOp step) {
 static double flopsOf(ModuleOp step) {
   ScopedDiagnosticHandler quiet(step.getContext(), [](Diagnostic &) { return success(); });
   double flops = 0;
-  if (succeeded(runPhases(step, {}, "recipe")))
+  if (succeeded(runPassGroups(step, {}, "recipe")))
     if (auto whole = step.lookupSymbol<func::FuncOp>("step"))
       for (const LineFlops &line : modelFlopsOf(whole))
         flops += line.flops;

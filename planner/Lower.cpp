@@ -109,7 +109,7 @@ bool Lowering::takesMesh(const Mesh &mesh, std::string &why) {
   changed.strategy.mesh = mesh;
   ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
   OwningOpRef<ModuleOp> module(model.clone());
-  return succeeded(runPhases(*module, changed, "layouts"));
+  return succeeded(runPassGroups(*module, changed, "layouts"));
 }
 
 std::optional<Lowering::Plans> Lowering::plansOf(const Strategy &strategy, bool firstAlone,
@@ -122,12 +122,12 @@ std::optional<Lowering::Plans> Lowering::plansOf(const Strategy &strategy, bool 
     return std::nullopt;
   Plans plans{{}, {{0}, {0}}, strategy.mesh, strategy.threads};
   if (!strategy.hasMesh()) {
-    if (failed(runPhases(*module, changed, "plan")))
+    if (failed(runPassGroups(*module, changed, "plan")))
       return std::nullopt;
     plans.modules.push_back(std::move(module));
     return plans;
   }
-  if (failed(runPhases(*module, changed, "layouts")))
+  if (failed(runPassGroups(*module, changed, "layouts")))
     return std::nullopt;
   if (sampled > 0)
     module->walk([&](MicrobatchesOp loop) {

@@ -63,8 +63,8 @@ VerifyCost verifyCost(ModuleOp module, bool full) {
       cost.gradients +=
           once + forward + 2 * forward * (full ? directionsOfEach * sources : directionsOfAll);
   }
-  for (const Phase &phase : phasesOnTensors())
-    cost.passes += full ? cost.truth * phase.passes.size() : 0;
+  for (const PassGroup &group : passGroupsOnTensors())
+    cost.passes += full ? cost.truth * group.passes.size() : 0;
   cost.plan = cost.truth * ofPlan * (full ? 2 : 1);
   cost.actions = ran * ofActions;
   return cost;

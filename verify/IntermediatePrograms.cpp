@@ -144,10 +144,10 @@ LogicalResult IntermediatePrograms::beginAnew() {
   return success();
 }
 
-LogicalResult IntermediatePrograms::mark(StringRef phase, const PipelinePass &pass) {
-  if (phase == "recipe")
+LogicalResult IntermediatePrograms::mark(StringRef group, const PipelinePass &pass) {
+  if (group == "recipe")
     return runPass(pass.name, *marked, verification.pipeline);
-  if (phase != "precision")
+  if (group != "precision")
     return success();
   marked = verification.module.clone();
   markGradients(*marked);
@@ -157,13 +157,13 @@ LogicalResult IntermediatePrograms::mark(StringRef phase, const PipelinePass &pa
 LogicalResult IntermediatePrograms::runPasses() {
   const VerifyOptions &options = verification.options;
   size_t count = 0;
-  for (const Phase &phase : phasesOnTensors())
-    count += phase.passes.size();
-  for (const Phase &phase : phasesOnTensors())
-    for (const PipelinePass &pass : phase.passes) {
+  for (const PassGroup &group : passGroupsOnTensors())
+    count += group.passes.size();
+  for (const PassGroup &group : passGroupsOnTensors())
+    for (const PipelinePass &pass : group.passes) {
       if (failed(verification.run(pass.name)))
         return failure();
-      if (failed(mark(phase.name, pass)))
+      if (failed(mark(group.name, pass)))
         return failure();
       size_t before = forms.size();
       if (failed(add(pass.name)))

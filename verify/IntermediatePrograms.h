@@ -49,7 +49,7 @@ private:
   mlir::LogicalResult add(llvm::StringRef pass);
   /// Keeps `marked` up with a pass: as gradients are when their precision is settled, and what the
   /// recipe makes of them.
-  mlir::LogicalResult mark(llvm::StringRef phase, const PipelinePass &pass);
+  mlir::LogicalResult mark(llvm::StringRef group, const PipelinePass &pass);
   /// Takes the last form for what is true, behind a pass that changes numbers.
   mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.
@@ -59,8 +59,8 @@ private:
 
   Verification &verification;
   Samples &samples;
-  /// In the phases that change numbers, from mixed precision on: the program with its gradients
-  /// marked, which the pipeline's own must not have.
+  /// In the pass groups that change numbers, from mixed precision on: the program with its
+  /// gradients marked, which the pipeline's own must not have.
   mlir::OwningOpRef<mlir::ModuleOp> marked;
   /// Each unlike the one before it; the first is what is true.
   std::vector<IntermediateProgram> forms;

@@ -5,7 +5,7 @@ least of several rounds.
     test/bench/compile-time.py [--model NAME] [--layers N,N,...] [--rounds N]
     test/bench/compile-time.py --meshes dp=16,tp=4 'dp=8,tp=8 --zero 3' [--vocab N] [--rounds N]
 
-With --phases it says where a layer's time goes, phase by phase, between the smallest and the largest size.
+With --phases it prints the time of an additional layer by pass group, between the smallest and the largest size.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 
 
 def compile_once(model, choices, artifact):
-    """Wall and processor seconds, the peak of memory in MB, and the seconds of each phase."""
+    """Wall and processor seconds, the peak of memory in MB, and the seconds of each pass group."""
     command = [BIN / "weir", "compile", ROOT / "models" / f"{model}.weir", *choices, "--time-passes", "-o", artifact]
     begin = time.monotonic()
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -31,7 +31,7 @@ def compile_once(model, choices, artifact):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise SystemExit(report)
-    # A pass stands below its phase, further to the right; columns are user and wall time, or wall time alone.
+    # A pass stands below its pass group, further to the right; columns are user and wall time, or wall time alone.
     phases = re.findall(r"([\d.]+) \([ \d.]+%\)  (\w[\w-]*)$", report, re.MULTILINE)
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024, {name: float(seconds) for seconds, name in phases if name != "Total"}
 

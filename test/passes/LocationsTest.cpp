@@ -32,7 +32,7 @@ void stripLocations(mlir::ModuleOp module) {
 std::string planned(mlir::ModuleOp module, const std::string &strategy) {
   PipelineOptions options{.target = makeTarget("cpu:x86-64-v3"),
                           .strategy = strategy::parsed(strategy)};
-  if (mlir::failed(runPhases(module, options, "plan")))
+  if (mlir::failed(runPassGroups(module, options, "plan")))
     return "it cannot be compiled";
   std::string text;
   llvm::raw_string_ostream out(text);

@@ -70,12 +70,13 @@ struct Situation {
     return prediction.value_or(Prediction());
   }
 
-  /// The model as the plan has it compiled, up to a phase.
-  mlir::OwningOpRef<mlir::ModuleOp> behind(llvm::StringRef phase, const Strategy &plan) {
+  /// The model as the plan has it compiled, up to a pass group.
+  mlir::OwningOpRef<mlir::ModuleOp> behind(llvm::StringRef group, const Strategy &plan) {
     PipelineOptions changed = options;
     changed.strategy = with(plan);
     mlir::OwningOpRef<mlir::ModuleOp> compiled = module->clone();
-    EXPECT_TRUE(mlir::succeeded(runPhases(*compiled, changed, phase))) << strategy::textOf(plan);
+    EXPECT_TRUE(mlir::succeeded(runPassGroups(*compiled, changed, group)))
+        << strategy::textOf(plan);
     return compiled;
   }
 

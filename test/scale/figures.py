@@ -13,7 +13,7 @@ from cases import ROOT
 
 BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 
-# Phases behind which the IR is counted (tools/weir/commands/CompileReport.h): the last ones on tensors and on buffers.
+# Pass groups after which the IR is counted (tools/weir/commands/CompileReport.h): the last ones on tensors and on buffers.
 PHASES = ("fuse", "plan")
 
 

@@ -139,17 +139,17 @@ Command addCompile(CLI::App &app, State &state) {
       ->type_name("N")
       ->transform(integerWithin(1, 4096));
   app.add_option("--stop-after", state.compile.stopAfter,
-                 "Write the IR after this phase instead of an artifact")
+                 "Write the IR after this pass group instead of an artifact")
       ->group("Output (more)")
-      ->type_name("PHASE");
+      ->type_name("GROUP");
   app.add_flag("--gradients", state.compile.gradients,
                "Let the artifact write its gradients (weir run --gradients)")
       ->group("Output (more)");
   app.add_flag("--time-passes", state.compile.timePasses,
-               "Print the time that each phase of the compile takes")
+               "Print the time that each pass group and pass takes")
       ->group("Output (more)");
   writesFile(app.add_option("--report", state.compile.report,
-                            "Write the number of operations after each phase")
+                            "Write the number of operations after each pass group")
                  ->group("Output (more)"),
              ".json")
       ->check([](const std::string &path) {

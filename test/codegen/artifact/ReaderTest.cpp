@@ -36,7 +36,7 @@ static std::string printed(Operation *op) {
 
 /// Everything but machine code, which is not looked at.
 static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
-  if (failed(runPhases(*module, {}, "plan")))
+  if (failed(runPassGroups(*module, {}, "plan")))
     return {};
   if (!module->getOps<plan::KernelOp>().empty())
     plan::setCode(*module, plan::CodeFormat::elf, std::vector<char>(100, 'c'));

@@ -216,11 +216,11 @@ private:
       }
   }
 
-  mlir::LogicalResult runPasses(mlir::ModuleOp on, llvm::ArrayRef<llvm::StringRef> phaseNames) {
+  mlir::LogicalResult runPasses(mlir::ModuleOp on, llvm::ArrayRef<llvm::StringRef> passGroupNames) {
     mlir::PassManager manager(on.getContext());
-    for (const Phase &phase : phases())
-      if (llvm::is_contained(phaseNames, phase.name))
-        phase.add(manager, {.without = {"simplify-forward"}});
+    for (const PassGroup &group : passGroups())
+      if (llvm::is_contained(passGroupNames, group.name))
+        group.add(manager, {.without = {"simplify-forward"}});
     return manager.run(on);
   }
 

@@ -109,7 +109,7 @@ std::map<KernelShape, int> kernelsOn(const std::shared_ptr<Less> &target) {
   EXPECT_TRUE(succeeded(expected));
   completeProgram(*module);
   nameEntryPorts(*module);
-  EXPECT_TRUE(succeeded(runPhases(*module, {.target = target}, "fuse")));
+  EXPECT_TRUE(succeeded(runPassGroups(*module, {.target = target}, "fuse")));
   std::map<KernelShape, int> kernels;
   module->walk([&](KernelOp kernel) { ++kernels[kernel.getShape()]; });
   for (StringRef pass : {"lower-to-plan", "assign-offsets", "verify-planned", "compile-kernels"})

@@ -48,9 +48,9 @@ struct Text {
 /// Fuses and checks the limits; the number of kernels.
 size_t kernelsOf(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
-  for (const Phase &phase : phases())
-    if (phase.name == "fuse")
-      phase.add(manager, {});
+  for (const PassGroup &group : passGroups())
+    if (group.name == "fuse")
+      group.add(manager, {});
   EXPECT_TRUE(mlir::succeeded(manager.run(module)));
   size_t count = 0;
   module.walk([&](KernelOp kernel) {

@@ -124,12 +124,12 @@ struct Fused {
     context.loadAllAvailableDialects();
     std::string path = one.folder + "/" + one.model + ".weir";
     module = elaborate(path, one.sets, sources, context, diagnostics).module;
-    fits = module && mlir::succeeded(runPhases(*module, options, "fuse"));
+    fits = module && mlir::succeeded(runPassGroups(*module, options, "fuse"));
   }
 
   /// Bytes of parameters and state; plans the entries.
   int64_t plan() {
-    EXPECT_TRUE(mlir::succeeded(runPhases(*module, options, "plan", "plan")));
+    EXPECT_TRUE(mlir::succeeded(runPassGroups(*module, options, "plan", "plan")));
     return (*module)->getAttrOfType<mlir::IntegerAttr>(plan::persistentAttrName).getInt();
   }
 

@@ -225,13 +225,13 @@ struct Partitioned {
                    " sequence-parallel=", one.sequenceParallel ? "on" : "off",
                    one.contextParallel.empty() ? "" : " context-parallel=" + one.contextParallel,
                    microbatches ? concat(" microbatches=", microbatches) : ""))};
-    made = mlir::succeeded(runPhases(*module, options, "layouts"));
+    made = mlir::succeeded(runPassGroups(*module, options, "layouts"));
     addVariables(*feed, *module, 1, Moment::middle);
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {
       programOf.push_back(uint32_t(rank));
       ranks.push_back(*programs.emplace_back(module->clone()));
       options.rank = rank;
-      made = mlir::succeeded(runPhases(ranks.back(), options, "partition", "partition"));
+      made = mlir::succeeded(runPassGroups(ranks.back(), options, "partition", "partition"));
     }
   }
 

@@ -71,7 +71,7 @@ struct Counted {
     module = elaborate(pathOf(model), sets, sources, context, diagnostics).module;
     if (module)
       written = module->clone();
-    counted = module && mlir::succeeded(runPhases(*module, options, "simplify"));
+    counted = module && mlir::succeeded(runPassGroups(*module, options, "simplify"));
   }
 
   /// Of an entry.

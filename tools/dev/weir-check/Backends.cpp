@@ -98,9 +98,9 @@ void separate(ModuleOp module) {
 /// Everything up to fusion, which may leave nothing but kernels to it.
 LogicalResult prepareKernels(ModuleOp module) {
   PassManager manager(module.getContext());
-  for (const Phase &phase : phasesOnTensors())
-    if (phase.name != "fuse")
-      phase.add(manager, {.without = {"simplify-forward", "simplify"}});
+  for (const PassGroup &group : passGroupsOnTensors())
+    if (group.name != "fuse")
+      group.add(manager, {.without = {"simplify-forward", "simplify"}});
   if (failed(manager.run(module)))
     return failure();
   separate(module);

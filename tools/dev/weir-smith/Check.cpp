@@ -309,7 +309,7 @@ std::optional<MemoryReport> Checker::measure(const PipelineOptions &with) {
   report.explained = false;
   PipelineOptions reported = with;
   reported.memoryReport = &report;
-  bool failed = mlir::failed(runPhases(*copy(), reported, phasesOnTensors().back().name));
+  bool failed = mlir::failed(runPassGroups(*copy(), reported, passGroupsOnTensors().back().name));
   if (failed && report.fits)
     return std::nullopt;
   diagnostics.clear();
@@ -358,8 +358,8 @@ bool Checker::everyPass() {
   OwningOpRef<ModuleOp> program = copy();
   ProgramRun before = truth;
   bool differentiated = false;
-  for (const Phase &phase : phasesOnTensors())
-    for (const PipelinePass &pass : phase.passes) {
+  for (const PassGroup &group : passGroupsOnTensors())
+    for (const PipelinePass &pass : group.passes) {
       if (!begin(("pass " + pass.name).str()))
         return false;
       std::string text = print(*program);
@@ -396,8 +396,8 @@ bool Checker::everyPass() {
 
 bool Checker::without() {
   bool differentiates = false;
-  for (const Phase &phase : phasesOnTensors())
-    for (const PipelinePass &left : phase.passes) {
+  for (const PassGroup &group : passGroupsOnTensors())
+    for (const PipelinePass &left : group.passes) {
       // In front of what rounds, it may decide where that is done.
       differentiates |= left.name == "autodiff";
       if (!left.optional || (rounds && !differentiates))
@@ -405,8 +405,8 @@ bool Checker::without() {
       if (!begin(("without " + left.name).str()))
         return false;
       OwningOpRef<ModuleOp> program = copy();
-      for (const Phase &phase : phasesOnTensors())
-        for (const PipelinePass &pass : phase.passes)
+      for (const PassGroup &group : passGroupsOnTensors())
+        for (const PipelinePass &pass : group.passes)
           if (pass.name != left.name && !apply(pass, *program, pipeline))
             return false;
       auto run = interpret(*program);
@@ -433,8 +433,8 @@ void Checker::addMissingEntries(ModuleOp program) {
 
 bool Checker::plan() {
   OwningOpRef<ModuleOp> program = copy();
-  for (const Phase &phase : phasesOnTensors())
-    for (const PipelinePass &pass : phase.passes)
+  for (const PassGroup &group : passGroupsOnTensors())
+    for (const PipelinePass &pass : group.passes)
       if (!apply(pass, *program, planned))
         return false;
   addMissingEntries(*program);

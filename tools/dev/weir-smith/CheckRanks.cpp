@@ -29,7 +29,7 @@ static bool cannotHaveStages(ModuleOp program, const PipelineOptions &options) {
       said |= StringRef(diagnostic.str()).contains(reason);
     return success();
   });
-  return failed(runPhases(program, options, "layouts")) && said;
+  return failed(runPassGroups(program, options, "layouts")) && said;
 }
 
 bool Checker::ranksAgree(const Mesh &mesh, ArrayRef<ModuleOp> programs,
@@ -62,7 +62,7 @@ bool Checker::ranks() {
   if (together.strategy.stages() > 1 && cannotHaveStages(*copy(), together))
     return true;
   OwningOpRef<ModuleOp> program = copy();
-  if (failed(runPhases(*program, together, "layouts")))
+  if (failed(runPassGroups(*program, together, "layouts")))
     return fail("the program is not cut over " + mesh.text());
   if (options.onChange && together.strategy.stages() > 1)
     options.onChange("cross-stages", *program);
@@ -83,7 +83,7 @@ bool Checker::ranks() {
     programs.push_back(*owned.emplace_back(partitioned.back().clone()));
     PipelineOptions rest = together;
     rest.without = isDone;
-    if (failed(runPhases(programs.back(), rest, "simplify", "partition")))
+    if (failed(runPassGroups(programs.back(), rest, "simplify", "partition")))
       return fail("a rank's program cannot be made");
     if (options.onChange)
       options.onChange("expand-collectives", programs.back());

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// model file -> weir IR (frontend) -> the phases of passes/Pipeline.cpp -> artifact. Every step of
+// model file -> weir IR (frontend) -> the passes of passes/Pipeline.cpp -> artifact. Every step of
 // that list can be stopped after.
 //
 //===----------------------------------------------------------------------===//
@@ -47,19 +47,19 @@ Exit usage(const std::string &message) {
   return Exit::usage;
 }
 
-std::vector<std::string> phaseNames() {
+std::vector<std::string> passGroupNames() {
   std::vector<std::string> names = {elaborated.str()};
-  for (const Phase &phase : phases())
-    names.push_back(phase.name.str());
+  for (const PassGroup &group : passGroups())
+    names.push_back(group.name.str());
   return names;
 }
 
-/// A message if the option names no phase.
-std::string unknownPhase(const std::string &name) {
-  std::vector<std::string> names = phaseNames();
+/// A message if the option names no pass group.
+std::string unknownPassGroup(const std::string &name) {
+  std::vector<std::string> names = passGroupNames();
   if (name.empty() || llvm::is_contained(names, name))
     return "";
-  return "--stop-after " + name + ": unknown phase" + didYouMean(name, names) +
+  return "--stop-after " + name + ": unknown pass group" + didYouMean(name, names) +
          "; expected one of " + llvm::join(names, ", ");
 }
 
@@ -170,7 +170,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     setDigests(*module);
   }
   dump.write(elaborated.str(), *module);
-  report.addPhase(elaborated, *module);
+  report.addPassGroup(elaborated, *module);
   if (options.stopAfter == elaborated) {
     printTo(output);
     return Exit::ok;
@@ -199,14 +199,15 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                           std::vector<std::byte> &output) {
   MemoryReport memory;
   const Strategy strategy = strategyFor(options);
-  PipelineOptions pipeline{.target = target,
-                           .strategy = strategy,
-                           .memoryReport = strategy.memory ? &memory : nullptr,
-                           .watch = [&](PassManager &manager) { dump.watch(manager); },
-                           .afterPhase = [&](llvm::StringRef phase,
-                                             ModuleOp program) { report.addPhase(phase, program); },
-                           .dumpKernels = kernelDump(),
-                           .time = &total};
+  PipelineOptions pipeline{
+      .target = target,
+      .strategy = strategy,
+      .memoryReport = strategy.memory ? &memory : nullptr,
+      .watch = [&](PassManager &manager) { dump.watch(manager); },
+      .afterPassGroup = [&](llvm::StringRef group,
+                            ModuleOp program) { report.addPassGroup(group, program); },
+      .dumpKernels = kernelDump(),
+      .time = &total};
   // What is too large is planned in other ways from the start.
   OwningOpRef<ModuleOp> whole;
   if (strategy.memory)
@@ -226,7 +227,7 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
     return exit;
   };
   if (!options.stopAfter.empty()) {
-    if (failed(runPhases(*module, pipeline, options.stopAfter)))
+    if (failed(runPassGroups(*module, pipeline, options.stopAfter)))
       return failedWith(reporter.exit());
     printTo(output);
     return Exit::ok;
@@ -291,7 +292,7 @@ Exit checkModel(const CompileOptions &options) {
 }
 
 Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output) {
-  if (std::string problem = unknownPhase(options.stopAfter); !problem.empty())
+  if (std::string problem = unknownPassGroup(options.stopAfter); !problem.empty())
     return usage(problem);
   std::shared_ptr<Target> target = makeTarget(*options.target);
   if (!target)

@@ -42,7 +42,7 @@ struct CompileOptions {
   std::string tuning;               ///< a file of weir tune; "" for none
   std::string dumpIr;               ///< a folder for the IR after every pass; "" for none
   std::string report;               ///< a file for CompileReport.h's facts; "" for none
-  std::string stopAfter;            ///< a phase of passes/Pipeline.cpp; "" for all
+  std::string stopAfter;            ///< a pass group of passes/Pipeline.cpp; "" for all
   bool gradients = false;           ///< the step gives its gradients too
   bool timePasses = false;          ///< says on standard error where the time went
   WarningOptions warnings;

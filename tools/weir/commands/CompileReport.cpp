@@ -27,9 +27,9 @@ void CompileReport::write() const {
   if (path.empty())
     return;
   ordered_json facts = {{"phases", ordered_json::array()}, {"kernels", ordered_json::array()}};
-  for (const Stage &phase : phases)
+  for (const Stage &group : groups)
     facts["phases"].push_back(
-        {{"phase", phase.name}, {"programs", phase.modules}, {"operations", phase.operations}});
+        {{"phase", group.name}, {"programs", group.modules}, {"operations", group.operations}});
   for (const Stage &step : kernels)
     facts["kernels"].push_back({{"step", step.name}, {"operations", step.operations}});
   writeFile(path, facts.dump(2) + "\n");

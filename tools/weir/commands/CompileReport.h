@@ -8,7 +8,7 @@
 // --report FILE: how much IR a compile handles, as JSON. The numbers depend on the model, its sizes
 // and the options alone, not on the machine that compiles.
 //
-//   phases [{phase, programs, operations}]: of the IR after each phase of passes/Pipeline.cpp,
+//   phases [{phase, programs, operations}]: of the IR after each pass group of passes/Pipeline.cpp,
 //     those of "elaborate" first. Of a mesh, ranks of different sizes or stages have a program
 //     each, whose operations are added up; so are those of several meshes.
 //   kernels [{step, operations}]: of the code of all kernels after each step of their compile
@@ -32,7 +32,7 @@ public:
   /// Counts and writes nothing if `path` is empty.
   explicit CompileReport(std::string path) : path(std::move(path)) {}
 
-  void addPhase(llvm::StringRef phase, mlir::ModuleOp program) { add(phases, phase, program); }
+  void addPassGroup(llvm::StringRef group, mlir::ModuleOp program) { add(groups, group, program); }
   /// `code` is null where it is no IR.
   void addKernels(llvm::StringRef step, mlir::ModuleOp code) { add(kernels, step, code); }
 
@@ -47,7 +47,7 @@ private:
   void add(std::vector<Stage> &stages, llvm::StringRef name, mlir::ModuleOp module);
 
   std::string path;
-  std::vector<Stage> phases, kernels; ///< in the order of their first use
+  std::vector<Stage> groups, kernels; ///< in the order of their first use
 };
 
 } // namespace weir

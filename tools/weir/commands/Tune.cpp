@@ -131,7 +131,7 @@ std::shared_ptr<Target> Tuner::targetWith(KernelOp kernel, const Settings &setti
 int64_t Tuner::measure(KernelOp kernel, const Settings &settings) {
   OwningOpRef<ModuleOp> module = programOf(kernel);
   PipelineOptions options{.target = targetWith(kernel, settings)};
-  if (failed(runPhases(*module, options, "generate", "plan")))
+  if (failed(runPassGroups(*module, options, "generate", "plan")))
     throw Failure(Exit::internal,
                   "a kernel of the artifact cannot be compiled again: " + describeKernel(kernel));
   FailureOr<std::vector<std::byte>> bytes = writeArtifact(*module);

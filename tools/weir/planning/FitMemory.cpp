@@ -40,7 +40,7 @@ SmallVector<int64_t> divisorsOf(int64_t rows, size_t about) {
 /// Stages are of many kinds, and the step is as slow as the slowest, behind its bubble: that most
 /// is asked of each. Of other meshes' ranks the fullest is asked alone.
 static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryReport &most) {
-  if (failed(runPhases(module, options, "layouts")))
+  if (failed(runPassGroups(module, options, "layouts")))
     return failure();
   const Strategy &strategy = options.strategy;
   bool all = true;
@@ -50,7 +50,7 @@ static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryR
     report.explained = false;
     options.rank = rank;
     options.memoryReport = &report;
-    all &= succeeded(runPhases(*program, options, "fuse", "partition"));
+    all &= succeeded(runPassGroups(*program, options, "fuse", "partition"));
     most.fits &= report.fits;
     most.seconds = std::max(most.seconds, report.seconds);
     most.ofThread = std::max(most.ofThread, report.ofThread);
@@ -80,7 +80,7 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   report.explained = false;
   PipelineOptions changed = options;
   changed.watch = nullptr;
-  changed.afterPhase = nullptr;
+  changed.afterPassGroup = nullptr;
   changed.dumpKernels = nullptr;
   changed.time = nullptr;
   changed.memoryReport = &report;
@@ -88,7 +88,7 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   if (strategy.stages() == 1)
     changed.rank = strategy.mesh.fullestRank();
   bool compiled = succeeded(strategy.stages() > 1 ? tryStages(*copy, changed, report)
-                                                  : runPhases(*copy, changed, "fuse"));
+                                                  : runPassGroups(*copy, changed, "fuse"));
   std::optional<MemoryReport> &result = tried[key];
   if (compiled || !report.fits)
     result = report;
