@@ -16,7 +16,7 @@
 #ifndef WEIR_PASSES_REMAT_CHOOSE_H
 #define WEIR_PASSES_REMAT_CHOOSE_H
 
-#include "passes/remat/Step.h"
+#include "passes/remat/Rewrite.h"
 #include <memory>
 
 namespace weir::remat {

@@ -9,7 +9,8 @@
 #define WEIR_PASSES_REMAT_EXPLAIN_H
 
 #include "ir/weir/reports/SavedActivationsReport.h"
-#include "passes/remat/ReadStep.h"
+#include "passes/buffers/ReadStep.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

@@ -9,7 +9,8 @@
 #define WEIR_PASSES_REMAT_MARKRECOMPUTED_H
 
 #include "ir/weir/requests/Recompute.h"
-#include "passes/remat/ReadStep.h"
+#include "passes/buffers/ReadStep.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_REMAT_ORDER_H
 #define WEIR_PASSES_REMAT_ORDER_H
 
-#include "passes/remat/Step.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

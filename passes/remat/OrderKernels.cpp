@@ -20,7 +20,7 @@
 #include "ir/weir/program/Offload.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
-#include "passes/remat/ReadStep.h"
+#include "passes/buffers/ReadStep.h"
 #include "passes/stages/GatherSections.h"
 
 namespace weir {
@@ -195,7 +195,7 @@ struct OrderKernels : weir::impl::OrderKernelsBase<OrderKernels> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    remat::KernelFacts facts(*made);
+    buffers::KernelFacts facts(*made);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (failed(requireBody(function)))
         return signalPassFailure();
@@ -206,7 +206,7 @@ struct OrderKernels : weir::impl::OrderKernelsBase<OrderKernels> {
   }
 
 private:
-  LogicalResult order(func::FuncOp function, remat::KernelFacts &facts) {
+  LogicalResult order(func::FuncOp function, buffers::KernelFacts &facts) {
     FailureOr<int64_t> least = measure(function, facts);
     if (failed(least))
       return failure();
@@ -227,11 +227,11 @@ private:
     return success();
   }
 
-  static FailureOr<int64_t> measure(func::FuncOp function, remat::KernelFacts &facts) {
-    FailureOr<remat::EntryStep> step = remat::readStep(function, facts);
+  static FailureOr<int64_t> measure(func::FuncOp function, buffers::KernelFacts &facts) {
+    FailureOr<buffers::EntryStep> step = buffers::readStep(function, facts);
     if (failed(step))
       return failure();
-    return remat::measure(step->step).bytes;
+    return buffers::measure(step->step).bytes;
   }
 
   PassTarget made;

@@ -8,8 +8,9 @@
 #ifndef WEIR_PASSES_REMAT_OUTOFMEMORYREPORT_H
 #define WEIR_PASSES_REMAT_OUTOFMEMORYREPORT_H
 
+#include "passes/buffers/ReadStep.h"
 #include "passes/memory/Reserve.h"
-#include "passes/remat/ReadStep.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

@@ -17,7 +17,7 @@
 #ifndef WEIR_PASSES_REMAT_PARETOFRONTIER_H
 #define WEIR_PASSES_REMAT_PARETOFRONTIER_H
 
-#include "passes/remat/Step.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

@@ -8,9 +8,9 @@
 // Behind everything that forms kernels, orders them or merges equal ones: a kernel that is repeated
 // is a copy of the first, and so has its code and its bits, and nothing merges the two again. What
 // goes to the host is put there as soon as it is made, and fetched where gradients first want it.
-// How what is released is chosen is in Choose.h, what it takes in Step.h; what the model's plan
-// marks is repeated whatever the budget (MarkRecomputed.h). What a step keeps is said for whoever
-// inspects it.
+// How what is released is chosen is in Choose.h, what it takes in passes/buffers; what the model's
+// plan marks is repeated whatever the budget (MarkRecomputed.h). What a step keeps is said for
+// whoever inspects it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ namespace {
 /// back.
 class Releaser {
 public:
-  Releaser(const remat::EntryStep &entry, const remat::Released &released)
+  Releaser(const buffers::EntryStep &entry, const remat::Released &released)
       : entry(entry), boundary(remat::boundaryOf(entry.step)), released(released) {}
 
   void run() {
@@ -132,7 +132,7 @@ private:
     return shown[value] = copy->getResult(0);
   }
 
-  const remat::EntryStep &entry;
+  const buffers::EntryStep &entry;
   const int boundary;
   const remat::Released &released;
   llvm::DenseMap<Value, Value> onHost, now, shown;
@@ -182,7 +182,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     threads = strategy.threads;
     const Recomputed blocks = Recomputed::of(getOperation());
     getOperation()->removeAttr(recomputeAttrName);
-    remat::KernelFacts facts(*made);
+    buffers::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
     std::vector<std::pair<func::FuncOp, remat::SectionChooser>> ofSections;
@@ -200,15 +200,15 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
         ofSections.push_back({function, std::move(*chooser)});
         continue;
       }
-      FailureOr<remat::EntryStep> step =
-          remat::readStep(function, facts, strategy.offload->activations);
+      FailureOr<buffers::EntryStep> step =
+          buffers::readStep(function, facts, strategy.offload->activations);
       if (failed(step))
         return signalPassFailure();
       remat::markRecomputedActions(*step, blocks);
       remat::Released marked = remat::marked(step->step);
       remat::Rewritten rewritten =
           remat::rewrite(step->step, remat::boundaryOf(step->step), marked);
-      int64_t bytes = remat::measure(rewritten.step).bytes;
+      int64_t bytes = buffers::measure(rewritten.step).bytes;
       entries.push_back({function, std::move(*step), {std::move(marked), rewritten.cost, bytes}});
     }
     int64_t inputs = 0;
@@ -250,7 +250,7 @@ private:
 
   struct Entry {
     func::FuncOp function;
-    remat::EntryStep step;
+    buffers::EntryStep step;
     remat::Choice choice; ///< at first, what is marked
   };
 
@@ -357,14 +357,14 @@ private:
       report->seconds = seconds;
   }
 
-  LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
+  LogicalResult refuse(func::FuncOp function, const buffers::EntryStep &entry,
                        remat::Chooser &chooser, const remat::Choices &choices,
                        const remat::ResidentMemory &resident, int64_t next, double total) {
     if (!isExplained())
       return failure();
     remat::Rewritten least =
         remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.released);
-    int64_t bytes = remat::measure(least.step).bytes, taken = resident.bytes();
+    int64_t bytes = buffers::measure(least.step).bytes, taken = resident.bytes();
     auto error =
         emitError(function.getLoc())
         << "@" << function.getSymName() << " does not fit in " << bytesText(budget) << ": "
@@ -378,7 +378,7 @@ private:
   }
 
   /// Notes what is enough: `least`, which the smallest choice takes, or more.
-  void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const remat::EntryStep &entry,
+  void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const buffers::EntryStep &entry,
                  remat::Chooser &chooser, int64_t least, int64_t taken, double total) {
     remat::Choices choices = chooser.within(least);
     assert(choices.fits && "the smallest fits into what it takes");

@@ -15,7 +15,8 @@
 #define WEIR_PASSES_REMAT_SECTIONS_H
 
 #include "ir/weir/kernel/Kernel.h"
-#include "passes/remat/ReadStep.h"
+#include "passes/buffers/ReadStep.h"
+#include "passes/remat/Rewrite.h"
 
 namespace weir::remat {
 

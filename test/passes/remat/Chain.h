@@ -8,7 +8,7 @@
 #ifndef WEIR_TEST_PASSES_REMAT_CHAIN_H
 #define WEIR_TEST_PASSES_REMAT_CHAIN_H
 
-#include "passes/remat/Step.h"
+#include "passes/remat/Rewrite.h"
 #include "llvm/Support/MathExtras.h"
 #include <random>
 

@@ -10,8 +10,8 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/plan/PlanOps.h"
 #include "passes/Pipeline.h"
+#include "passes/buffers/ReadStep.h"
 #include "passes/remat/Order.h"
-#include "passes/remat/ReadStep.h"
 #include "runtime/base/Text.h"
 #include "strategy/Fields.h"
 #include <cstdio>
@@ -151,12 +151,12 @@ TEST_P(OfModels, TakesWhatTheArenaDoes) {
   const Case &one = GetParam();
   Fused fused(one);
   ASSERT_TRUE(fused.fits);
-  remat::KernelFacts facts(*fused.options.target);
+  buffers::KernelFacts facts(*fused.options.target);
   std::map<std::string, int64_t> estimates;
   for (auto entry : fused.module->getOps<mlir::func::FuncOp>()) {
-    auto step = remat::readStep(entry, facts);
+    auto step = buffers::readStep(entry, facts);
     ASSERT_TRUE(mlir::succeeded(step));
-    int64_t bytes = estimates[entry.getSymName().str()] = remat::measure(step->step).bytes;
+    int64_t bytes = estimates[entry.getSymName().str()] = buffers::measure(step->step).bytes;
     EXPECT_LE(remat::leastInAnyOrder(step->step), bytes) << entry.getSymName().str();
   }
   int64_t persistent = fused.plan();

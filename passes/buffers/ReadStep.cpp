@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/remat/ReadStep.h"
-#include "ir/plan/PlanOps.h"
+#include "passes/buffers/ReadStep.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/collective/Collective.h"
@@ -21,35 +20,13 @@
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Pipeline.h"
+#include "passes/memory/EntryLifetimes.h"
 #include "passes/stages/GatherSections.h"
 
 using namespace mlir;
 
-namespace weir::remat {
+namespace weir::buffers {
 namespace {
-
-int64_t aligned(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
-
-/// The bytes of scratch that the actions of a call allocate, and what each thread has to itself.
-FailureOr<std::pair<int64_t, int64_t>> scratchOfCall(KernelOp kernel, Target &target) {
-  OpBuilder builder(kernel.getContext());
-  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  builder.setInsertionPointToEnd(module->getBody());
-  auto buffer = [&](Type type) -> Value {
-    return plan::AllocOp::create(builder, kernel.getLoc(), storageBytes(type), "operand");
-  };
-  CallBuffers buffers;
-  for (Type type : kernel->getOperandTypes())
-    buffers.inputs.push_back(buffer(type));
-  buffers.result = buffer(kernel.getResult(0).getType());
-  int64_t before = 0, all = 0;
-  module->walk([&](plan::AllocOp op) { before += aligned(op.getSize()); });
-  FailureOr<int64_t> ofThread = target.planCall(builder, kernel, buffers);
-  if (failed(ofThread))
-    return failure();
-  module->walk([&](plan::AllocOp op) { all += aligned(op.getSize()); });
-  return std::pair(all - before, *ofThread);
-}
 
 class StepReader {
 public:
@@ -107,7 +84,7 @@ private:
 int StepReader::tensor(Value value, int64_t bytes, bool lends) {
   int number = int(result.step.tensors.size());
   Tensor made;
-  made.bytes = aligned(bytes);
+  made.bytes = alignedBytes(bytes);
   made.lends = lends;
   if (auto written = writtenTo.find(value); written != writtenTo.end())
     made.variable = written->second;
@@ -161,7 +138,7 @@ LogicalResult StepReader::readKernel(KernelOp kernel) {
   action.writes = std::move(writes);
   action.inPlace = (*known)->inPlace;
   action.writesDirectly = true;
-  action.workspace = aligned((*known)->workspace);
+  action.workspace = alignedBytes((*known)->workspace);
   action.cost = (*known)->seconds;
   // What many kernels share a launch for is small, or of variables alone.
   action.repeats = kernel.getCopies() == 1;
@@ -198,7 +175,7 @@ void StepReader::readMoved(Operation *op) {
     action.writesDirectly = isa<UnpackOp>(op);
     // Rows are copied in a loop, which counts its rounds.
     bool hasRows = shapeOf(op->getResult(0)).size() > 1;
-    action.workspace = hasRows ? aligned(4) : 0;
+    action.workspace = hasRows ? alignedBytes(4) : 0;
   }
 }
 
@@ -407,43 +384,8 @@ FailureOr<EntryStep> StepReader::read() {
 
 } // namespace
 
-FailureOr<KernelFacts::Facts> KernelFacts::ask(KernelOp kernel) {
-  Facts facts;
-  facts.isCall = target.isCall(kernel);
-  if (facts.isCall) {
-    FailureOr<std::pair<int64_t, int64_t>> scratch = scratchOfCall(kernel, target);
-    if (failed(scratch))
-      return failure();
-    std::tie(facts.workspace, facts.threadScratch) = *scratch;
-  } else {
-    FailureOr<KernelPlan> plan = target.planKernel(kernel);
-    if (failed(plan))
-      return failure();
-    facts.inPlace = plan->inPlace;
-    facts.workspace = plan->workspace;
-    facts.threadScratch = plan->threadScratch;
-  }
-  double flops = 0, bytes = 0;
-  kernel.walk([&](Costed op) { flops += op.cost().flops; });
-  for (Type type : llvm::concat<const Type>(kernel->getOperandTypes(), kernel->getResultTypes()))
-    bytes += storageBytes(type);
-  facts.seconds = target.secondsOf(flops, bytes);
-  return facts;
-}
-
-FailureOr<const KernelFacts::Facts *> KernelFacts::of(KernelOp kernel) {
-  if (auto found = known.find(kernel); found != known.end())
-    return found->second.get();
-  FailureOr<Facts> facts = ask(kernel);
-  if (failed(facts))
-    return failure();
-  mostScratch = std::max(mostScratch, facts->threadScratch);
-  calls |= facts->isCall;
-  return known.try_emplace(kernel, std::make_unique<Facts>(std::move(*facts))).first->second.get();
-}
-
 FailureOr<EntryStep> readStep(func::FuncOp entry, KernelFacts &facts, bool offloads) {
   return StepReader(entry, facts, offloads).read();
 }
 
-} // namespace weir::remat
+} // namespace weir::buffers
