@@ -15,7 +15,7 @@ using namespace llvm;
 namespace weir::buffers {
 namespace {
 
-/// What passes/lower and passes/memory make of a step's tensors.
+/// Applies the rules to the tensors of a step, action by action.
 class Measure {
 public:
   explicit Measure(const Step &step)
@@ -90,9 +90,9 @@ private:
         continue;
       int read = action.reads[from];
       const Tensor &tensor = step.tensors[read];
-      if (buffer[read] < 0 || !tensor.lends || tensor.bytes != made.bytes || tensor.isPort ||
-          tensor.variable >= 0 || tensor.outer >= 0 || uses[read].second != at ||
-          count(action.reads, read) != 1)
+      if (buffer[read] < 0 || !tensor.lends || tensor.bytes != made.bytes ||
+          tensor.padding != made.padding || tensor.scope != action.scope || tensor.isPort ||
+          tensor.variable >= 0 || uses[read].second != at || count(action.reads, read) != 1)
         continue;
       bool taken = any_of(action.writes, [&](int other) { return buffer[other] == buffer[read]; });
       if (!taken)

@@ -5,9 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The model of memory before there are buffers: tensors with sizes, and actions in order. It
-// follows the rules of passes/lower (what is written in place, and where) and places what results
-// as passes/memory does, so that what it says is the arena and no guess at it.
+// An entry as tensors with sizes and actions in order, and the rules that give each tensor its
+// memory. The rules are stated here once. passes/remat measures the arena of an entry with them,
+// and passes/lower takes the buffers of a plan from them:
+//
+//   direct  The result of a kernel or an unpack that is written to a variable, or carried into the
+//           next round of a loop, lies in that memory if nothing reads the old values later. The
+//           action itself may read them where it writes in place.
+//   lent    Otherwise, a result of a kernel lies in an input's buffer if the kernel writes it in
+//           place, is the last reader of the input, reads it once, and is in the input's block.
+//           Both have the same size. A block argument, a value that another section of microbatches
+//           reads, and a value that a variable gets at the end lend nothing.
+//   own     Otherwise it has a buffer of its own.
+//   kept    What lies in a variable's memory is copied if the host or another variable reads it
+//           after the variable has its next value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +34,8 @@ namespace weir::buffers {
 
 struct Tensor {
   int64_t bytes = 0;      ///< of scratch, aligned; 0: it lies in a variable
+  int64_t padding = 0;    ///< bytes of these that alignment adds
+  int scope = 0;          ///< the block that it is a value of, by number
   bool lends = true;      ///< its memory may become a result's: not that of arguments and variables
   bool isInput = false;   ///< the host writes it ahead of the first action, whoever reads it
   bool isPort = false;    ///< the host reads it at the end
@@ -38,6 +51,7 @@ struct Tensor {
 struct Action {
   llvm::SmallVector<int> reads, writes;                     ///< tensors
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (write, read)
+  int scope = 0;               ///< the block that it stands in, by number
   bool writesDirectly = false; ///< its results may be a variable's memory
   bool keepsVariable = false;  ///< it copies, and only what lies in a variable's memory
   int64_t workspace = 0;       ///< bytes, aligned
@@ -73,8 +87,8 @@ struct Memory {
   }
 };
 
-/// What the step takes: every buffer placed. Where more than `most` bytes are alive at once nothing
-/// is placed, and `bytes` are those that are alive.
+/// Gives each tensor its memory, and places every buffer as passes/memory does. If more than `most`
+/// bytes are alive at once, nothing is placed, and `bytes` are those that are alive.
 Memory measure(const Step &step, int64_t most = INT64_MAX);
 
 } // namespace weir::buffers

@@ -28,6 +28,13 @@ using namespace mlir;
 namespace weir::buffers {
 namespace {
 
+/// Whether another section reads the memory, under whatever shape.
+bool isKept(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    return isa<KeepOp>(user) || (isAlias(user) && isKept(user->getResult(0)));
+  });
+}
+
 class StepReader {
 public:
   StepReader(func::FuncOp entry, KernelFacts &facts, bool offloads)
@@ -58,6 +65,8 @@ private:
   int action(Operation *maker) {
     result.makers.push_back(maker);
     result.step.actions.emplace_back();
+    if (maker)
+      result.step.actions.back().scope = scopeOf(maker->getBlock());
     return int(result.step.actions.size()) - 1;
   }
   int copy(int from, int to);
@@ -76,7 +85,10 @@ private:
   EntryStep result;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
+  int scopeOf(Block *block) { return scopes.try_emplace(block, int(scopes.size())).first->second; }
+
   llvm::DenseMap<Block *, std::pair<int, int>> span;
+  llvm::DenseMap<Block *, int> scopes;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int> keptAt; ///< (number, microbatch) -> tensor
   int64_t microbatch = 0;
 };
@@ -85,6 +97,8 @@ int StepReader::tensor(Value value, int64_t bytes, bool lends) {
   int number = int(result.step.tensors.size());
   Tensor made;
   made.bytes = alignedBytes(bytes);
+  made.padding = made.bytes - bytes;
+  made.scope = value ? scopeOf(value.getParentBlock()) : 0;
   made.lends = lends;
   if (auto written = writtenTo.find(value); written != writtenTo.end())
     made.variable = written->second;
@@ -194,7 +208,7 @@ void StepReader::readKeep(KeepOp op) {
 SmallVector<int> StepReader::beginCarried(MicrobatchesOp op) {
   SmallVector<int> buffers;
   for (auto [start, last] : llvm::zip_equal(op.getCarried(), op.getResults())) {
-    int buffer = tensor(last, storageBytes(last.getType()), false);
+    int buffer = tensor(last, storageBytes(last.getType()), true);
     copy(use(start), buffer);
     buffers.push_back(buffer);
   }
@@ -215,7 +229,7 @@ LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
     result.step.tensors[number].readsVariable = carriedBy[i];
     Value memory = memoryOf(next);
     // What another section reads later is still there when the next round carries on.
-    if (llvm::none_of(memory.getUsers(), llvm::IsaPred<KeepOp>))
+    if (!isKept(memory))
       writtenTo.try_emplace(memory, carriedBy[i]);
   }
   if (failed(readBlock(body)))

@@ -76,6 +76,8 @@ private:
   int addTensor(int like, int64_t bytes) {
     Tensor copy;
     copy.bytes = bytes;
+    copy.padding = bytes ? step.tensors[like].padding : 0;
+    copy.scope = step.tensors[like].scope;
     copy.outer = step.tensors[like].outer;
     copy.madeBy = int(result.step.actions.size());
     copy.copyOf = like;
