@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As passes/lower/LowerToPlan.cpp makes buffers of it.
+// The order of actions and copies that passes/lower emits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +35,20 @@ bool isKept(Value memory) {
   });
 }
 
+LogicalResult checkCarried(MicrobatchesOp op) {
+  if (op.numSums() > 0)
+    return op.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
+  return success();
+}
+
+int64_t numberOf(MicrobatchesOp section) {
+  return section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
+}
+
 class StepReader {
 public:
-  StepReader(func::FuncOp entry, KernelFacts &facts, bool offloads)
-      : entry(entry), facts(facts), offloads(offloads),
-        onHost(variablesOnHost(entry->getParentOfType<ModuleOp>())) {}
+  StepReader(func::FuncOp entry, const llvm::StringSet<> &onHost, KernelFacts &facts, bool offloads)
+      : entry(entry), facts(facts), offloads(offloads), onHost(onHost) {}
 
   FailureOr<EntryStep> read();
 
@@ -71,17 +80,25 @@ private:
   }
   int copy(int from, int to);
   /// A copy of what is a variable's memory, for what reads it when that has its next value.
-  int keep(Value value);
+  int keep(Value value, Operation *op, StringRef label);
+  Event &record(Event::Kind kind, Operation *op, int action = -1, Value value = {}) {
+    result.events.push_back(
+        {.kind = kind, .op = op, .action = action, .value = value, .microbatch = microbatch});
+    return result.events.back();
+  }
   bool isOfHost(WriteOp write) { return onHost.contains(write.getVariable()); }
   void write(int at, int tensor);
   int variable(StringRef name) {
-    return variables.try_emplace(name, variables.size()).first->second;
+    auto [known, isNew] = variables.try_emplace(name, int(result.variables.size()));
+    if (isNew)
+      result.variables.push_back({.name = name});
+    return known->second;
   }
 
   func::FuncOp entry;
   KernelFacts &facts;
   const bool offloads;
-  const llvm::StringSet<> onHost;
+  const llvm::StringSet<> &onHost;
   EntryStep result;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
@@ -119,10 +136,12 @@ int StepReader::copy(int from, int to) {
   return at;
 }
 
-int StepReader::keep(Value value) {
+int StepReader::keep(Value value, Operation *op, StringRef label) {
   int from = use(value), kept = tensor(Value(), storageBytes(value.getType()), false);
-  result.step.actions[copy(from, kept)].keepsVariable = true;
+  int at = copy(from, kept);
+  result.step.actions[at].keepsVariable = true;
   result.values[kept] = value;
+  record(Event::Kind::keep, op, at, value).label = label;
   return kept;
 }
 
@@ -137,6 +156,7 @@ LogicalResult StepReader::readKernel(KernelOp kernel) {
   if (failed(known))
     return failure();
   int at = action(kernel);
+  record(Event::Kind::run, kernel, at);
   SmallVector<int> writes;
   for (Value made : kernel.getResults()) {
     int number = tensor(made, storageBytes(made.getType()), true);
@@ -163,6 +183,7 @@ void StepReader::readFetch(FetchOp fetch) {
   int64_t bytes = storageBytes(fetch.getType());
   int from = use(fetch.getValue());
   int at = copy(from, tensor(fetch.getResult(), bytes, true));
+  record(Event::Kind::run, fetch, at);
   result.makers[at] = fetch;
   result.step.actions[at].cost = facts.transferSeconds(bytes);
 }
@@ -170,12 +191,14 @@ void StepReader::readFetch(FetchOp fetch) {
 void StepReader::readPut(PutOp put) {
   int from = use(put.getValue());
   int at = copy(from, tensor(put.getResult(), 0, false));
+  record(Event::Kind::run, put, at);
   result.makers[at] = put;
   result.step.actions[at].cost = facts.transferSeconds(double(storageBytes(put.getType())));
 }
 
 void StepReader::readMoved(Operation *op) {
   int at = action(op);
+  record(Event::Kind::run, op, at);
   for (Value operand : op->getOperands())
     result.step.actions[at].reads.push_back(use(operand));
   int64_t bytes = isa<SendOp>(op) ? storageBytes(op->getOperand(0).getType()) : 0;
@@ -193,13 +216,14 @@ void StepReader::readMoved(Operation *op) {
   }
 }
 
-/// Who reads it lends no place: other sections may read it as well.
+/// Who reads it lends no place: other sections may read it as well. What is carried into a round is
+/// written over in the next, so it is copied.
 void StepReader::readKeep(KeepOp op) {
   Value memory = memoryOf(op.getInput());
   int held = use(memory);
   if (isa<BlockArgument>(memory)) {
     int carried = std::exchange(held, tensor(Value(), storageBytes(memory.getType()), false));
-    copy(carried, held);
+    record(Event::Kind::keep, op, copy(carried, held), op.getInput()).label = "kept value";
   }
   result.step.tensors[held].lends = false;
   keptAt[{int64_t(op.getNumber()), microbatch}] = held;
@@ -207,9 +231,9 @@ void StepReader::readKeep(KeepOp op) {
 
 SmallVector<int> StepReader::beginCarried(MicrobatchesOp op) {
   SmallVector<int> buffers;
-  for (auto [start, last] : llvm::zip_equal(op.getCarried(), op.getResults())) {
+  for (auto [i, start, last] : llvm::enumerate(op.getCarried(), op.getResults())) {
     int buffer = tensor(last, storageBytes(last.getType()), true);
-    copy(use(start), buffer);
+    record(Event::Kind::carry, op, copy(use(start), buffer), start).number = unsigned(i);
     buffers.push_back(buffer);
   }
   return buffers;
@@ -220,8 +244,10 @@ LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
   auto yield = cast<YieldOp>(body.getTerminator());
   unsigned firstCarried = 1 + op.getSliced().size();
   SmallVector<int> carriedBy;
-  for (size_t i = 0; i < buffers.size(); ++i)
-    carriedBy.push_back(variable("carried " + std::to_string(variables.size())));
+  for (int buffer : buffers) {
+    carriedBy.push_back(int(result.variables.size()));
+    result.variables.push_back({.carried = buffer});
+  }
   for (Value next : yield.getValues())
     writtenTo.erase(memoryOf(next));
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
@@ -240,15 +266,18 @@ LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
     const Tensor &made = result.step.tensors[use(next)];
     int lies = made.readsVariable >= 0 ? made.readsVariable : made.variable;
     bool isOther = lies != own && llvm::is_contained(carriedBy, lies);
-    nexts.push_back(isOther ? keep(next) : use(next));
+    nexts.push_back(isOther ? keep(next, op, "kept value") : use(next));
   }
-  for (auto [next, buffer] : llvm::zip_equal(nexts, buffers))
-    copy(next, buffer);
+  for (auto [i, next, value] : llvm::enumerate(nexts, yield.getValues()))
+    record(Event::Kind::next, op, copy(next, buffers[i]), value).number = unsigned(i);
   return success();
 }
 
 LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
+  if (failed(checkCarried(op)))
+    return failure();
   Block &body = op.getBody().front();
+  record(Event::Kind::round, op);
   SmallVector<int> buffers = beginCarried(op);
   int begin = int(result.step.actions.size());
   int loop = int(result.step.loops.size());
@@ -258,10 +287,12 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
   int head = action(nullptr);
   write(head, round);
   llvm::append_range(result.step.actions[head].reads, buffers);
+  record(Event::Kind::enter, op);
   for (auto [i, whole] : llvm::enumerate(op.getSliced()))
     result.tensorOf[body.getArgument(1 + i)] = use(whole);
   if (failed(readBody(op, buffers)))
     return failure();
+  record(Event::Kind::leave, op);
   int end = int(result.step.actions.size()) - 1;
   result.step.loops[loop] = {begin, end};
   for (int i = begin; i <= end; ++i) {
@@ -288,17 +319,28 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
 /// The rounds of all sections in their order, with tensors of their own.
 LogicalResult StepReader::readSections(ArrayRef<MicrobatchesOp> sections) {
   llvm::DenseMap<int64_t, std::pair<MicrobatchesOp, SmallVector<int>>> byNumber;
-  for (MicrobatchesOp section : sections)
-    byNumber[section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt()] = {
-        section, beginCarried(section)};
+  for (MicrobatchesOp section : sections) {
+    if (failed(checkCarried(section)))
+      return failure();
+    if (!section.round().use_empty())
+      return section.emitOpError("reads its round, which a section gets as a slice");
+    byNumber[numberOf(section)] = {section, beginCarried(section)};
+  }
   MicrobatchesOp first = sections.front();
   ArrayRef<int64_t> order = first->getAttrOfType<DenseI64ArrayAttr>(orderAttrName).asArrayRef();
+  llvm::DenseSet<std::pair<int64_t, int64_t>> done;
   for (size_t i = 0; i + 1 < order.size(); i += 2) {
+    microbatch = order[i + 1];
+    if (microbatch < 0 || microbatch >= int64_t(first.getCount()))
+      return first.emitOpError() << "has no microbatch " << microbatch;
+    if (!done.insert({order[i], microbatch}).second)
+      return first.emitOpError() << "computes section " << order[i] << " of microbatch "
+                                 << microbatch << " twice: sums would have it twice";
     auto found = byNumber.find(order[i]);
     if (found == byNumber.end())
       continue; // nothing is left of it
     auto &[section, buffers] = found->second;
-    microbatch = order[i + 1];
+    record(Event::Kind::enter, section);
     for (auto [j, whole] : llvm::enumerate(section.getSliced()))
       result.tensorOf[section.getBody().front().getArgument(1 + j)] = use(whole);
     for (KeptOp get : section.getBody().front().getOps<KeptOp>())
@@ -309,6 +351,10 @@ LogicalResult StepReader::readSections(ArrayRef<MicrobatchesOp> sections) {
       return failure();
   }
   microbatch = 0;
+  for (MicrobatchesOp section : sections)
+    for (int64_t i = 0; i < computedMicrobatches(section); ++i)
+      if (!done.contains({numberOf(section), i}))
+        return section.emitOpError() << "is never computed for microbatch " << i;
   return success();
 }
 
@@ -318,6 +364,7 @@ LogicalResult StepReader::readBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     result.actionOf[&op] = int(result.step.actions.size());
     if (auto read = dyn_cast<ReadOp>(op)) {
+      record(Event::Kind::read, read);
       int number = tensor(read.getResult(), 0, false);
       result.step.tensors[number].readsVariable = variable(read.getVariable());
     } else if (auto kernel = dyn_cast<KernelOp>(op)) {
@@ -333,7 +380,9 @@ LogicalResult StepReader::readBlock(Block &block) {
     } else if (auto keep = dyn_cast<KeepOp>(op)) {
       readKeep(keep);
     } else if (auto get = dyn_cast<KeptOp>(op)) {
-      result.tensorOf[get.getResult()] = keptAt.at({int64_t(get.getNumber()), microbatch});
+      int held = keptAt.at({int64_t(get.getNumber()), microbatch});
+      result.tensorOf[get.getResult()] = held;
+      record(Event::Kind::show, get).tensor = held;
     } else if (auto fetch = dyn_cast<FetchOp>(op)) {
       readFetch(fetch);
     } else if (auto put = dyn_cast<PutOp>(op)) {
@@ -343,6 +392,7 @@ LogicalResult StepReader::readBlock(Block &block) {
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write)) {
         int at = copy(use(write.getValue()), -1);
+        record(Event::Kind::store, write, at, write.getValue());
         result.makers[at] = write;
         result.step.actions[at].cost =
             facts.transferSeconds(storageBytes(write.getValue().getType()));
@@ -381,25 +431,32 @@ FailureOr<EntryStep> StepReader::read() {
   std::tie(result.step.begin, result.step.end) = span[result.block];
   for (Value value : block.getTerminator()->getOperands()) {
     result.step.tensors[use(value)].isPort = true;
-    result.step.tensors[keep(value)].isPort = true;
+    result.outputs.push_back(keep(value, nullptr, "output"));
+    result.step.tensors[result.outputs.back()].isPort = true;
   }
   // What is no variable's memory yet is copied there last, old values of others by way of a copy.
-  SmallVector<int> last;
+  SmallVector<std::pair<int, WriteOp>> last;
   for (WriteOp write : block.getOps<WriteOp>())
     if (!isOfHost(write)) {
-      auto read = memoryOf(write.getValue()).getDefiningOp<ReadOp>();
+      Value value = write.getValue();
+      auto read = memoryOf(value).getDefiningOp<ReadOp>();
       bool isOther = read && read.getVariable() != write.getVariable();
-      last.push_back(isOther ? keep(write.getValue()) : use(write.getValue()));
+      last.emplace_back(isOther ? keep(value, write, "kept value") : use(value), write);
     }
-  for (int value : last)
-    copy(value, -1);
+  for (auto [from, write] : last)
+    record(Event::Kind::store, write, copy(from, -1), write.getValue());
   return std::move(result);
 }
 
 } // namespace
 
+FailureOr<EntryStep> readStep(func::FuncOp entry, const llvm::StringSet<> &onHost,
+                              KernelFacts &facts, bool offloads) {
+  return StepReader(entry, onHost, facts, offloads).read();
+}
+
 FailureOr<EntryStep> readStep(func::FuncOp entry, KernelFacts &facts, bool offloads) {
-  return StepReader(entry, facts, offloads).read();
+  return readStep(entry, variablesOnHost(entry->getParentOfType<ModuleOp>()), facts, offloads);
 }
 
 } // namespace weir::buffers

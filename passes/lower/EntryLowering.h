@@ -10,74 +10,76 @@
 
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/kernel/Kernel.h"
-#include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
-#include "ir/weir/transfer/Transfer.h"
+#include "passes/buffers/ReadStep.h"
 #include "passes/lower/KernelTable.h"
 
 namespace weir {
 
-/// Lowers one entry.
+/// Lowers one entry: emits the events of passes/buffers, with the buffers that its rules give.
 class EntryLowering {
 public:
   using Variables = llvm::StringMap<plan::VariableOp>;
 
-  EntryLowering(mlir::func::FuncOp function, mlir::OpBuilder builder, const Variables &variables,
-                KernelTable &kernels)
-      : function(function), builder(builder), variables(variables), kernels(kernels) {}
+  /// `step` is the entry's, in the order in which its ops stand now.
+  EntryLowering(mlir::func::FuncOp function, const buffers::EntryStep &step,
+                mlir::OpBuilder builder, const Variables &variables, KernelTable &kernels)
+      : function(function), step(step), memory(buffers::measure(step.step, /*most=*/-1)),
+        builder(builder), variables(variables), kernels(kernels) {}
 
   mlir::LogicalResult run();
 
 private:
-  mlir::LogicalResult lowerBlock(mlir::Block &block);
-  mlir::LogicalResult lowerKernel(KernelOp kernel);
-  mlir::LogicalResult lowerMicrobatches(MicrobatchesOp op);
-  mlir::LogicalResult lowerSections(llvm::ArrayRef<MicrobatchesOp> sections);
-  void beginCarried(MicrobatchesOp op, llvm::SmallVectorImpl<mlir::Value> &carried);
-  mlir::LogicalResult lowerBody(MicrobatchesOp op, llvm::ArrayRef<mlir::Value> carried);
-  void lowerKeep(KeepOp op);
-  void lowerCollective(mlir::Operation *op);
-  void lowerTransfer(mlir::Operation *op);
-  void lowerPacked(mlir::Operation *op);
-  mlir::Value use(llvm::StringRef variable, mlir::Location loc);
-  mlir::Value allocate(mlir::Value tensor, llvm::StringRef label);
-  mlir::Value allocateOnHost(mlir::Value tensor);
-  void copy(mlir::Value from, mlir::Value to, mlir::Type tensor, mlir::Location loc);
-  void findTargets(mlir::Block &block);
-  bool mayWriteDirectly(mlir::Value value, llvm::ArrayRef<mlir::Value> oldValues,
-                        mlir::Block &block);
-  mlir::FailureOr<const KernelTable::Entry *> entryOf(KernelOp kernel);
+  using Event = buffers::Event;
 
-  bool isOfHost(WriteOp write) { return variables.lookup(write.getVariable()).getHost(); }
-  /// Whether it gives a variable of the device its value, at the entry's end.
-  bool isLate(mlir::Operation *op) {
-    auto write = llvm::dyn_cast<WriteOp>(op);
-    return write && !isOfHost(write);
+  void addInputs();
+  void addOutputs();
+  mlir::LogicalResult startUpdates();
+  mlir::LogicalResult startCarried(MicrobatchesOp op);
+  mlir::LogicalResult addUpdate(mlir::Value next, llvm::function_ref<bool(mlir::Value)> isOld);
+
+  mlir::LogicalResult lower(const Event &event);
+  mlir::LogicalResult lowerOp(const Event &event);
+  mlir::LogicalResult lowerKernel(KernelOp kernel, const Event &event);
+  mlir::LogicalResult emitKernel(KernelOp kernel, const Event &event);
+  mlir::LogicalResult enter(MicrobatchesOp op, int64_t microbatch);
+  void lowerCarry(MicrobatchesOp op, const Event &event);
+  void lowerKeep(const Event &event);
+  void lowerCollective(mlir::Operation *op, const Event &event);
+  void lowerTransfer(mlir::Operation *op, const Event &event);
+  void lowerPacked(mlir::Operation *op, const Event &event);
+
+  mlir::Value use(llvm::StringRef variable, mlir::Location loc);
+  mlir::Value allocate(mlir::Value tensor, llvm::StringRef label,
+                       plan::Space space = plan::Space::scratch);
+  void copy(mlir::Value from, mlir::Value to, mlir::Type tensor, mlir::Location loc);
+  /// The buffer of a value, which is memory or a part of it.
+  mlir::Value bufferOfValue(mlir::Value value) { return bufferOf.lookup(memoryOf(value)); }
+  /// What a copy of `value` reads: the value's buffer, or where it was kept.
+  mlir::Value sourceOf(const Event &event);
+  /// The memory that the rules give a tensor.
+  mlir::Value memoryOfTensor(int tensor);
+  /// The same for a result of an action; allocated, as `value` is labelled, where it is new.
+  mlir::Value addResult(const Event &event, unsigned result, mlir::Value value,
+                        llvm::StringRef label);
+  const buffers::Action &actionOf(const Event &event) const {
+    return step.step.actions[event.action];
   }
+  /// The variable or carried value that a value is the next one of; null: of none.
+  const buffers::Variable *nextOf(mlir::Value value) const;
 
   mlir::func::FuncOp function;
+  const buffers::EntryStep &step;
+  const buffers::Memory memory;
   mlir::OpBuilder builder;
   const Variables &variables;
   KernelTable &kernels;
-  llvm::DenseMap<mlir::Operation *, const KernelTable::Entry *>
-      entries;                                       ///< of kernels of this function
   llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< tensor -> plan buffer
   llvm::StringMap<mlir::Value> uses;
-  llvm::DenseMap<mlir::Value, mlir::Value> targetOf; ///< a result -> the buffer it goes to directly
-  int64_t microbatch = 0;                            ///< that a section is lowered for
-  /// What sections keep for each other, by number and microbatch.
-  llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> kept;
+  llvm::DenseMap<int, mlir::Value> allocated;            ///< by number of Memory::buffers
+  llvm::DenseMap<int, mlir::Value> kept;                 ///< by tensor: where a value was kept
+  llvm::DenseMap<mlir::Operation *, mlir::Value> rounds; ///< by loop: the counter of its rounds
 };
-
-/// Whether every use of the memory, under whatever shape, is as `fn` wants it. Ends at the first
-/// that is not, the latest first: what is used in every layer is soon told.
-template <typename Fn> bool everyUse(mlir::Value memory, Fn &&fn) {
-  return llvm::all_of(memory.getUses(), [&](mlir::OpOperand &use) {
-    if (isAlias(use.getOwner()))
-      return everyUse(use.getOwner()->getResult(0), fn);
-    return fn(use);
-  });
-}
 
 } // namespace weir
 

@@ -45,21 +45,6 @@ static int64_t bytesOfRow(Value value) {
   return storageBytes(value.getType()) / (shape.size() == 1 ? 1 : shape[0]);
 }
 
-/// The op of `block` that contains the user.
-static Operation *ancestorIn(Block &block, Operation *user) {
-  return block.findAncestorOpInBlock(*user);
-}
-
-FailureOr<const KernelTable::Entry *> EntryLowering::entryOf(KernelOp kernel) {
-  const KernelTable::Entry *&known = entries[kernel];
-  if (known)
-    return known;
-  auto entry = kernels.of(kernel);
-  if (succeeded(entry))
-    known = *entry;
-  return entry;
-}
-
 Value EntryLowering::use(StringRef variable, Location loc) {
   Value &value = uses[variable];
   if (!value) {
@@ -73,62 +58,48 @@ Value EntryLowering::use(StringRef variable, Location loc) {
   return value;
 }
 
-Value EntryLowering::allocate(Value tensor, StringRef label) {
+Value EntryLowering::allocate(Value tensor, StringRef label, plan::Space space) {
   return plan::AllocOp::create(builder, resultLocation(tensor), storageBytes(tensor.getType()),
-                               label);
-}
-
-Value EntryLowering::allocateOnHost(Value tensor) {
-  return plan::AllocOp::create(builder, resultLocation(tensor), storageBytes(tensor.getType()),
-                               "put", plan::Space::host);
+                               label, space);
 }
 
 void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
-  plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
+  if (from != to)
+    plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
 }
 
-/// Whether a kernel's result, or what is unpacked, may be stored where the old values are: whoever
-/// else reads those has done so, and the kernel itself reads each element before it writes it.
-bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block) {
-  Operation *maker = value.getDefiningOp();
-  if (!isa_and_nonnull<KernelOp, UnpackOp>(maker) || maker->getBlock() != &block)
-    return false;
-  auto kernel = dyn_cast<KernelOp>(maker);
-  return llvm::all_of(oldValues, [&](Value old) {
-    return everyUse(old, [&](OpOperand &use) {
-      Operation *user = ancestorIn(block, use.getOwner());
-      // Another variable gets the old value, by a copy at the entry's end.
-      if (isLate(use.getOwner()))
-        return false;
-      if (!user || user->isBeforeInBlock(maker))
-        return true;
-      if (user != kernel || kernels.isCall(kernel))
-        return false;
-      auto entry = entryOf(kernel);
-      std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(),
-                                         use.getOperandNumber());
-      return succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
-    });
-  });
+Value EntryLowering::memoryOfTensor(int tensor) {
+  if (auto found = kept.find(tensor); found != kept.end())
+    return found->second;
+  if (int buffer = memory.buffers[tensor]; buffer >= 0)
+    return allocated.lookup(buffer);
+  const buffers::Tensor &one = step.step.tensors[tensor];
+  const buffers::Variable &in = step.variables[one.bytes ? one.variable : one.readsVariable];
+  return in.carried >= 0 ? memoryOfTensor(in.carried) : use(in.name, function.getLoc());
 }
 
-void EntryLowering::findTargets(Block &block) {
-  llvm::StringMap<SmallVector<Value>> reads;
-  function.walk([&](ReadOp read) { reads[read.getVariable()].push_back(read.getResult()); });
-  for (WriteOp write : block.getOps<WriteOp>()) {
-    Value memory = memoryOf(write.getValue());
-    if (isOfHost(write))
-      continue;
-    if (!targetOf.contains(memory) && mayWriteDirectly(memory, reads[write.getVariable()], block))
-      targetOf[memory] = use(write.getVariable(), write.getLoc());
-  }
+Value EntryLowering::addResult(const Event &event, unsigned result, Value value, StringRef label) {
+  int tensor = actionOf(event).writes[result], buffer = memory.buffers[tensor];
+  if (buffer >= 0 && !allocated.contains(buffer))
+    allocated[buffer] = allocate(value, label);
+  return memoryOfTensor(tensor);
 }
 
-LogicalResult EntryLowering::run() {
-  Block &block = function.front();
-  for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
-    Value buffer = allocate(argument, "input");
-    bufferOf[argument] = buffer;
+Value EntryLowering::sourceOf(const Event &event) {
+  auto found = kept.find(actionOf(event).reads.front());
+  return found != kept.end() ? found->second : bufferOfValue(event.value);
+}
+
+const buffers::Variable *EntryLowering::nextOf(Value value) const {
+  int variable = step.step.tensors[step.tensorOf.at(memoryOf(value))].variable;
+  return variable < 0 ? nullptr : &step.variables[variable];
+}
+
+void EntryLowering::addInputs() {
+  for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+    Value buffer = bufferOf[argument] = allocate(argument, "input");
+    if (int number = memory.buffers[step.tensorOf.at(argument)]; number >= 0)
+      allocated[number] = buffer;
     auto name = function.getArgAttrOfType<StringAttr>(i, inputAttrName);
     auto limit = function.getArgAttrOfType<IntegerAttr>(i, limitAttrName);
     plan::PortOp::create(builder, argument.getLoc(),
@@ -138,158 +109,209 @@ LogicalResult EntryLowering::run() {
                          function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName),
                          function.getArgAttrOfType<ShardingAttr>(i, shardingAttrName));
   }
-  gatherSections(block); // which read of a variable is the last depends on the order
-  findTargets(block);
-  if (failed(lowerBlock(block)))
-    return failure();
+}
 
-  // Outputs that are the old value of a variable are kept before the variables get their new ones.
-  auto result = cast<func::ReturnOp>(block.getTerminator());
-  SmallVector<Value> outputs;
-  for (Value value : result.getOperands()) {
-    Value buffer = bufferOf.lookup(memoryOf(value));
-    if (isa<plan::UseOp>(plan::placeOf(buffer).memory)) {
-      Value own = allocate(value, "output");
-      copy(buffer, own, value.getType(), value.getLoc());
-      buffer = own;
-    }
-    outputs.push_back(buffer);
-  }
-  SmallVector<std::tuple<Value, Value, WriteOp>> late;
-  for (WriteOp write : block.getOps<WriteOp>()) {
-    if (isOfHost(write))
-      continue;
-    Value from = bufferOf.lookup(memoryOf(write.getValue())),
-          to = use(write.getVariable(), write.getLoc());
-    if (from == to)
-      continue;
-    if (isa<plan::UseOp>(plan::placeOf(from).memory) &&
-        memoryOf(write.getValue()).getDefiningOp<ReadOp>()) {
-      Value kept = allocate(write.getValue(), "kept value");
-      copy(from, kept, write.getValue().getType(), write.getLoc());
-      from = kept;
-    }
-    late.emplace_back(from, to, write);
-  }
-  for (auto &[from, to, write] : late)
-    copy(from, to, write.getValue().getType(), write.getLoc());
-
-  for (auto [i, buffer] : llvm::enumerate(outputs)) {
-    auto attribute = [&](StringRef name) { return function.getResultAttr(i, name); };
+void EntryLowering::addOutputs() {
+  Operation *result = function.front().getTerminator();
+  for (auto [i, tensor] : llvm::enumerate(step.outputs)) {
+    auto attribute = [&, i = i](StringRef name) { return function.getResultAttr(i, name); };
     auto kind = plan::symbolizePortKind(cast<StringAttr>(attribute(partAttrName)).getValue());
     auto term = dyn_cast_or_null<IntegerAttr>(attribute(termAttrName));
     auto weight = dyn_cast_or_null<FloatAttr>(attribute(weightAttrName));
-    plan::PortOp::create(builder, result.getOperand(i).getLoc(),
+    plan::PortOp::create(builder, result->getOperand(i).getLoc(),
                          plan::PortKindAttr::get(builder.getContext(), *kind),
                          cast<StringAttr>(attribute(outputAttrName)),
-                         TypeAttr::get(result.getOperand(i).getType()), buffer,
+                         TypeAttr::get(result->getOperand(i).getType()), memoryOfTensor(tensor),
                          term ? term : builder.getI64IntegerAttr(0),
                          weight ? weight : builder.getF64FloatAttr(1.0),
                          builder.getI64IntegerAttr(0), StringAttr(), ShardingAttr());
   }
-  return success();
 }
 
-LogicalResult EntryLowering::lowerBlock(Block &block) {
-  SmallVector<MicrobatchesOp> sections = gatherSections(block);
-  for (Operation &op : block.without_terminator()) {
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
-    } else if (auto kernel = dyn_cast<KernelOp>(op)) {
-      Block *actions = builder.getInsertionBlock();
-      Operation *before = actions->empty() ? nullptr : &actions->back();
-      if (failed(lowerKernel(kernel)))
-        return failure();
-      if (kernel->hasAttr(againAttrName))
-        for (Operation *made = before ? before->getNextNode() : &actions->front(); made;
-             made = made->getNextNode())
-          if (isa<plan::Action>(made))
-            made->setAttr(againAttrName, builder.getUnitAttr());
-    } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
-      if (!microbatches->hasAttr(orderAttrName)) {
-        if (failed(lowerMicrobatches(microbatches)))
-          return failure();
-      } else if (microbatches == sections.front() && failed(lowerSections(sections))) {
-        return failure();
-      }
-    } else if (auto keep = dyn_cast<KeepOp>(op)) {
-      lowerKeep(keep);
-    } else if (auto get = dyn_cast<KeptOp>(op)) {
-      bufferOf[get.getResult()] = kept.lookup({int64_t(get.getNumber()), microbatch});
-    } else if (isTransfer(&op)) {
-      lowerTransfer(&op);
-    } else if (auto fetch = dyn_cast<FetchOp>(op)) {
-      Value buffer = bufferOf[fetch.getResult()] = allocate(fetch.getResult(), "fetched");
-      copy(bufferOf.lookup(memoryOf(fetch.getValue())), buffer, fetch.getType(), fetch.getLoc());
-    } else if (auto put = dyn_cast<PutOp>(op)) {
-      Value buffer = bufferOf[put.getResult()] = allocateOnHost(put.getResult());
-      copy(bufferOf.lookup(memoryOf(put.getValue())), buffer, put.getType(), put.getLoc());
-    } else if (isCollective(&op)) {
-      lowerCollective(&op);
-    } else if (isPacking(&op)) {
-      lowerPacked(&op);
-    } else if (auto write = dyn_cast<WriteOp>(op)) {
-      if (isOfHost(write))
-        copy(bufferOf.lookup(memoryOf(write.getValue())), use(write.getVariable(), write.getLoc()),
-             write.getValue().getType(), write.getLoc());
-    } else if (!isAlias(&op)) {
-      return op.emitError("cannot be planned");
-    }
+/// Adds the kernel to the table that computes the next value of a variable from its old one.
+/// Kernels that update come first in a plan.
+LogicalResult EntryLowering::addUpdate(Value next, llvm::function_ref<bool(Value)> isOld) {
+  auto kernel = memoryOf(next).getDefiningOp<KernelOp>();
+  bool updates = kernel && !kernels.isCall(kernel) &&
+                 llvm::any_of(kernel.getInputs(), [&](Value in) { return isOld(memoryOf(in)); });
+  return success(!updates || succeeded(kernels.of(kernel)));
+}
+
+LogicalResult EntryLowering::startUpdates() {
+  for (WriteOp write : function.front().getOps<WriteOp>()) {
+    StringRef name = write.getVariable();
+    const buffers::Variable *variable = nextOf(write.getValue());
+    if (!variable || variable->name != name)
+      continue;
+    auto isOld = [&](Value memory) {
+      auto read = memory.getDefiningOp<ReadOp>();
+      return read && read.getVariable() == name;
+    };
+    if (failed(addUpdate(write.getValue(), isOld)))
+      return failure();
+    int tensor = step.tensorOf.at(memoryOf(write.getValue()));
+    if (step.step.tensors[tensor].bytes && memory.buffers[tensor] < 0)
+      (void)use(name, write.getLoc());
   }
   return success();
 }
 
-void EntryLowering::lowerKeep(KeepOp op) {
-  Value memory = memoryOf(op.getInput()), buffer = bufferOf.lookup(memory);
-  // What is carried into a round is written over in the next.
-  if (isa<BlockArgument>(memory)) {
-    Value from = buffer;
-    buffer = allocate(op.getInput(), "kept value");
-    copy(from, buffer, op.getInput().getType(), op.getLoc());
+LogicalResult EntryLowering::startCarried(MicrobatchesOp op) {
+  Block &body = op.getBody().front();
+  for (auto [i, next] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    Value old = body.getArgument(1 + op.getSliced().size() + i);
+    const buffers::Variable *variable = nextOf(next);
+    if (variable && variable->carried == step.tensorOf.at(op.getResult(i)) &&
+        failed(addUpdate(next, [&](Value memory) { return memory == old; })))
+      return failure();
   }
-  kept[{int64_t(op.getNumber()), microbatch}] = buffer;
+  return success();
 }
 
-void EntryLowering::lowerCollective(Operation *op) {
+LogicalResult EntryLowering::run() {
+  addInputs();
+  if (failed(startUpdates()))
+    return failure();
+  for (const Event &event : step.events)
+    if (failed(lower(event)))
+      return failure();
+  addOutputs();
+  return success();
+}
+
+LogicalResult EntryLowering::lower(const Event &event) {
+  Operation *op = event.op;
+  switch (event.kind) {
+  case Event::Kind::read:
+    bufferOf[op->getResult(0)] = use(cast<ReadOp>(op).getVariable(), op->getLoc());
+    break;
+  case Event::Kind::run:
+    return lowerOp(event);
+  case Event::Kind::round:
+    rounds[op] = plan::AllocOp::create(builder, op->getLoc(), 4, "round");
+    bufferOf[cast<MicrobatchesOp>(op).round()] = rounds[op];
+    break;
+  case Event::Kind::carry:
+    lowerCarry(cast<MicrobatchesOp>(op), event);
+    break;
+  case Event::Kind::enter:
+    return enter(cast<MicrobatchesOp>(op), event.microbatch);
+  case Event::Kind::keep:
+    lowerKeep(event);
+    break;
+  case Event::Kind::show:
+    bufferOf[op->getResult(0)] = memoryOfTensor(event.tensor);
+    break;
+  case Event::Kind::next:
+    copy(sourceOf(event), memoryOfTensor(actionOf(event).writes.front()), event.value.getType(),
+         op->getLoc());
+    break;
+  case Event::Kind::store:
+    copy(sourceOf(event), use(cast<WriteOp>(op).getVariable(), op->getLoc()), event.value.getType(),
+         op->getLoc());
+    break;
+  case Event::Kind::leave:
+    builder.setInsertionPointAfter(builder.getInsertionBlock()->getParentOp());
+    break;
+  }
+  return success();
+}
+
+LogicalResult EntryLowering::lowerOp(const Event &event) {
+  Operation *op = event.op;
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return lowerKernel(kernel, event);
+  if (isTransfer(op)) {
+    lowerTransfer(op, event);
+  } else if (isCollective(op)) {
+    lowerCollective(op, event);
+  } else if (isPacking(op)) {
+    lowerPacked(op, event);
+  } else {
+    Value from = op->getOperand(0), made = op->getResult(0);
+    Value buffer = bufferOf[made] = isa<PutOp>(op) ? allocate(made, "put", plan::Space::host)
+                                                   : addResult(event, 0, made, "fetched");
+    copy(bufferOfValue(from), buffer, from.getType(), op->getLoc());
+  }
+  return success();
+}
+
+/// Carried values live in buffers of their own from round to round.
+void EntryLowering::lowerCarry(MicrobatchesOp op, const Event &event) {
+  Value last = op.getResult(event.number);
+  Value buffer = addResult(event, 0, last, "carried");
+  copy(bufferOfValue(event.value), buffer, event.value.getType(), op.getLoc());
+  bufferOf[op.getBody().front().getArgument(1 + op.getSliced().size() + event.number)] = buffer;
+  bufferOf[last] = buffer;
+}
+
+/// Slices are parts of their operand: of a loop, with its round; of a section, of the microbatch.
+LogicalResult EntryLowering::enter(MicrobatchesOp op, int64_t microbatch) {
+  Block &body = op.getBody().front();
+  Location loc = op.getLoc();
+  SmallVector<Value, 1> indices;
+  if (Value round = rounds.lookup(op)) {
+    auto loop = plan::LoopOp::create(builder, loc, op.getCount(), round);
+    builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
+    indices.push_back(loop.index());
+  }
+  for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
+    int64_t bytes = storageBytes(whole.getType()) / op.getCount();
+    SmallVector<int64_t> strides(indices.size(), bytes), moduli(indices.size(), 0);
+    bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
+        builder, loc, bufferOfValue(whole), bytes * microbatch, indices, strides, moduli);
+  }
+  return startCarried(op);
+}
+
+/// The rules say whether the value lies in memory that gets a new value before it is read.
+void EntryLowering::lowerKeep(const Event &event) {
+  const buffers::Action &action = actionOf(event);
+  Value from = bufferOfValue(event.value), to = from;
+  if (!action.keepsVariable || memory.buffers[action.reads.front()] < 0) {
+    to = addResult(event, 0, event.value, event.label);
+    copy(from, to, event.value.getType(), event.op ? event.op->getLoc() : event.value.getLoc());
+  }
+  kept[action.writes.front()] = to;
+}
+
+void EntryLowering::lowerCollective(Operation *op, const Event &event) {
   Value input = op->getOperand(0), result = op->getResult(0);
   CollectiveFacts facts = factsOf(op);
   int64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
   SmallVector<int64_t> bytes;
   for (int64_t count : facts.rows)
     bytes.push_back(count * row);
-  Value buffer = bufferOf[result] =
-      allocate(result, isa<CollectivePermuteOp>(op) ? "of the rank before" : "of all ranks");
+  Value buffer = bufferOf[result] = addResult(
+      event, 0, result, isa<CollectivePermuteOp>(op) ? "of the rank before" : "of all ranks");
   plan::CollectiveOp::create(builder, op->getLoc(), plan::CollectiveKind(facts.kind), facts.axis,
-                             bufferOf.lookup(memoryOf(input)), buffer, bytes, facts.own * row,
+                             bufferOfValue(input), buffer, bytes, facts.own * row,
                              tensorType(input).getElementType(), facts.number);
 }
 
-void EntryLowering::lowerTransfer(Operation *op) {
+void EntryLowering::lowerTransfer(Operation *op, const Event &event) {
   auto send = dyn_cast<SendOp>(op);
   auto receive = dyn_cast<ReceiveOp>(op);
   Value value = send ? send.getInput() : receive.getResult();
   if (receive)
-    bufferOf[value] = allocate(value, "received");
-  Value buffer = bufferOf.lookup(memoryOf(value));
+    bufferOf[value] = addResult(event, 0, value, "received");
+  Value buffer = bufferOfValue(value);
   int64_t size = storageBytes(value.getType());
   Type element = tensorType(value).getElementType();
   if (send)
     plan::SendOp::create(builder, op->getLoc(), buffer, size, element, send.getAxis(),
-                         send.getPeer(), send.getNumber(), microbatch);
+                         send.getPeer(), send.getNumber(), event.microbatch);
   else
     plan::ReceiveOp::create(builder, op->getLoc(), buffer, size, element, receive.getAxis(),
-                            receive.getPeer(), receive.getNumber(), microbatch);
+                            receive.getPeer(), receive.getNumber(), event.microbatch);
 }
 
 /// A copy for each part, in each row.
-void EntryLowering::lowerPacked(Operation *op) {
+void EntryLowering::lowerPacked(Operation *op, const Event &event) {
   bool packs = isa<PackOp>(op);
   Value whole = packs ? op->getResult(0) : op->getOperand(0);
-  for (Value made : op->getResults()) {
-    Value &buffer = bufferOf[made] = targetOf.lookup(made);
-    if (!buffer)
-      buffer = allocate(made, packs ? "packed" : "unpacked");
-  }
+  for (auto [i, made] : llvm::enumerate(op->getResults()))
+    bufferOf[made] = addResult(event, i, made, packs ? "packed" : "unpacked");
   Location loc = op->getLoc();
   SmallVector<Value> indices;
   OpBuilder::InsertionGuard guard(builder);
@@ -300,7 +322,7 @@ void EntryLowering::lowerPacked(Operation *op) {
     indices.push_back(loop.index());
   }
   auto rowOf = [&](Value value, int64_t first) -> Value {
-    Value buffer = bufferOf.lookup(memoryOf(value));
+    Value buffer = bufferOfValue(value);
     if (indices.empty() && !first)
       return buffer;
     SmallVector<int64_t> strides(indices.size(), bytesOfRow(value)), moduli(indices.size(), 0);
@@ -319,49 +341,29 @@ void EntryLowering::lowerPacked(Operation *op) {
   }
 }
 
-LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
+LogicalResult EntryLowering::lowerKernel(KernelOp kernel, const Event &event) {
+  Block *actions = builder.getInsertionBlock();
+  Operation *before = actions->empty() ? nullptr : &actions->back();
+  if (failed(emitKernel(kernel, event)))
+    return failure();
+  if (kernel->hasAttr(againAttrName))
+    for (Operation *made = before ? before->getNextNode() : &actions->front(); made;
+         made = made->getNextNode())
+      if (isa<plan::Action>(made))
+        made->setAttr(againAttrName, builder.getUnitAttr());
+  return success();
+}
+
+LogicalResult EntryLowering::emitKernel(KernelOp kernel, const Event &event) {
   SmallVector<Value> inputs, results;
   for (Value input : kernel.getInputs())
-    inputs.push_back(bufferOf.lookup(memoryOf(input)));
+    inputs.push_back(bufferOfValue(input));
   FailureOr<const KernelTable::Entry *> entry = static_cast<const KernelTable::Entry *>(nullptr);
-  if (!kernels.isCall(kernel) && failed(entry = entryOf(kernel)))
+  if (!kernels.isCall(kernel) && failed(entry = kernels.of(kernel)))
     return failure();
 
-  // An input that dies here lends its place to a result that is computed element by element from
-  // it. What is kept for another section does not die here, wherever its weir.keep stands.
-  auto borrowed = [&](unsigned result) -> Value {
-    if (!*entry)
-      return {};
-    for (auto [to, from] : (*entry)->schedule.inPlace) {
-      Value input = memoryOf(kernel.getInputs()[from]);
-      if (to != result || input.getParentBlock() != kernel->getBlock() ||
-          isa<BlockArgument>(input) || isa_and_nonnull<KeptOp>(input.getDefiningOp()) ||
-          storageBytes(input.getType()) != storageBytes(kernel.getResult(result).getType()) ||
-          llvm::is_contained(results, inputs[from]) ||
-          !isa<plan::AllocOp>(inputs[from].getDefiningOp()))
-        continue;
-      unsigned here = 0;
-      bool dies = everyUse(input, [&](OpOperand &use) {
-        Operation *user = ancestorIn(*kernel->getBlock(), use.getOwner());
-        if (user == kernel)
-          return ++here == 1;
-        return user && user->isBeforeInBlock(kernel) && !isLate(use.getOwner()) &&
-               !isa<KeepOp>(use.getOwner());
-      });
-      if (dies && here == 1)
-        return inputs[from];
-    }
-    return {};
-  };
-  for (Value result : kernel.getResults()) {
-    Value buffer = targetOf.lookup(result);
-    if (!buffer)
-      buffer = borrowed(cast<OpResult>(result).getResultNumber());
-    if (!buffer)
-      buffer = allocate(result, resultLabel(result));
-    bufferOf[result] = buffer;
-    results.push_back(buffer);
-  }
+  for (auto [i, result] : llvm::enumerate(kernel.getResults()))
+    results.push_back(bufferOf[result] = addResult(event, i, result, resultLabel(result)));
   if (kernels.isCall(kernel))
     return kernels.call(builder, kernel, {inputs, results.front()});
   SmallVector<Value> operands(inputs);
@@ -385,6 +387,7 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     if (failed(checkEntry(function)))
       return failure();
   OpBuilder builder(module.getContext());
+  const llvm::StringSet<> onHost = variablesOnHost(module);
   EntryLowering::Variables variables;
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
@@ -399,7 +402,10 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     auto entry = plan::EntryOp::create(builder, function.getLoc(), function.getSymName());
     function.setSymName(("lowered_" + function.getSymName()).str());
     builder.createBlock(&entry.getBody());
-    if (failed(EntryLowering(function, builder, variables, kernels).run()))
+    gatherSections(function.front()); // which read of a variable is the last depends on the order
+    buffers::KernelFacts facts(target);
+    FailureOr<buffers::EntryStep> step = buffers::readStep(function, onHost, facts);
+    if (failed(step) || failed(EntryLowering(function, *step, builder, variables, kernels).run()))
       return failure();
     function.erase();
   }
