@@ -1,4 +1,4 @@
-//===- Arguments.cpp - Which argument is whose ------------------------------===//
+//===- Arguments.cpp - Which argument is whose ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,10 +24,10 @@ namespace {
 
 class Assignment {
 public:
-  Assignment(Elaborator &elaborator, const Signature &signature,
+  Assignment(Reporter &reporter, const Signature &signature,
              const std::vector<CallArgument> &arguments, std::vector<const CallArgument *> &slots)
-      : elaborator(elaborator), signature(signature), formals(signature.formals),
-        arguments(arguments), slots(slots), name("`" + signature.name + "`") {}
+      : reporter(reporter), signature(signature), formals(signature.formals), arguments(arguments),
+        slots(slots), name("`" + signature.name + "`") {}
 
   bool run(Range call) {
     slots.assign(formals.size(), nullptr);
@@ -46,7 +46,7 @@ public:
 private:
   Diagnostic &report(Range range, std::string message) {
     good = false;
-    return elaborator.error(range, std::move(message));
+    return reporter.error(range, std::move(message));
   }
 
   static Diagnostic &declared(Diagnostic &diagnostic, Range where) {
@@ -125,7 +125,7 @@ private:
       diagnostic.help(foreign->help());
   }
 
-  Elaborator &elaborator;
+  Reporter &reporter;
   const Signature &signature;
   const std::vector<Formal> &formals;
   const std::vector<CallArgument> &arguments;
@@ -136,10 +136,10 @@ private:
 
 } // namespace
 
-bool assignArguments(Elaborator &elaborator, const Signature &signature,
+bool assignArguments(Reporter &reporter, const Signature &signature,
                      const std::vector<CallArgument> &arguments, Range call,
                      std::vector<const CallArgument *> &slots) {
-  return Assignment(elaborator, signature, arguments, slots).run(call);
+  return Assignment(reporter, signature, arguments, slots).run(call);
 }
 
 } // namespace weir::elab

@@ -1,4 +1,4 @@
-//===- Arguments.h - Which argument is whose --------------------------------===//
+//===- Arguments.h - Which argument is whose ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 #ifndef WEIR_FRONTEND_ELABORATE_ARGUMENTS_H
 #define WEIR_FRONTEND_ELABORATE_ARGUMENTS_H
 
-#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Reporter.h"
 
 namespace weir::elab {
 
@@ -37,7 +37,7 @@ struct Signature {
 Signature signatureOf(const ast::CallableItem &callable, unsigned given);
 
 /// One entry per formal, null where no argument is given. False where something was reported.
-bool assignArguments(Elaborator &elaborator, const Signature &signature,
+bool assignArguments(Reporter &reporter, const Signature &signature,
                      const std::vector<CallArgument> &arguments, Range call,
                      std::vector<const CallArgument *> &slots);
 

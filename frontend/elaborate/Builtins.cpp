@@ -1,4 +1,4 @@
-//===- Builtins.cpp - Calls of builtins -------------------------------------===//
+//===- Builtins.cpp - Calls of builtins -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -73,8 +73,8 @@ std::string BuiltinCall::what(unsigned i) const {
 Value BuiltinCall::wrong(unsigned i, const std::string &wanted) {
   if (given[i] && values[i].isPoison())
     return {};
-  auto &&said = elaborator.error(rangeOf(i), what(i) + " must be " + wanted + ", but is " +
-                                                 values[i].describe());
+  auto &&said = elaborator.reporter.error(rangeOf(i), what(i) + " must be " + wanted + ", but is " +
+                                                          values[i].describe());
   if (const auto *tensor = values[i].get<Tensor>(); tensor && tensor->isLow())
     said.help("low precision is stored, moved and multiplied; `f32(x)` computes with it");
   return {};
@@ -172,9 +172,9 @@ std::optional<int64_t> BuiltinCall::axis(unsigned i, const Tensor &tensor,
   int64_t axis = *given;
   if (normalizeAxis(axis, tensor.rank()))
     return axis;
-  elaborator.error(rangeOf(i), what(i) + " is " + std::to_string(*given) + ", but " +
-                                   describe(tensor) + " has " + std::to_string(tensor.rank()) +
-                                   " dimensions");
+  elaborator.reporter.error(rangeOf(i), what(i) + " is " + std::to_string(*given) + ", but " +
+                                            describe(tensor) + " has " +
+                                            std::to_string(tensor.rank()) + " dimensions");
   return std::nullopt;
 }
 
@@ -192,10 +192,11 @@ std::optional<std::vector<int64_t>> BuiltinCall::axes(unsigned i, const Tensor &
     int64_t at = axis;
     if (!normalizeAxis(at, tensor.rank()) || llvm::is_contained(result, at)) {
       bool twice = at >= 0 && at < tensor.rank();
-      elaborator.error(rangeOf(i), what(i) + " has " + std::to_string(axis) +
-                                       (twice ? std::string(" twice")
-                                              : ", but " + describe(tensor) + " has " +
-                                                    std::to_string(tensor.rank()) + " dimensions"));
+      elaborator.reporter.error(rangeOf(i),
+                                what(i) + " has " + std::to_string(axis) +
+                                    (twice ? std::string(" twice")
+                                           : ", but " + describe(tensor) + " has " +
+                                                 std::to_string(tensor.rank()) + " dimensions"));
       return std::nullopt;
     }
     result.push_back(at);
@@ -207,7 +208,7 @@ std::optional<std::vector<int64_t>> BuiltinCall::axes(unsigned i, const Tensor &
 Value Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr &expr) {
   std::vector<CallArgument> arguments = evaluateArguments(expr.arguments);
   std::vector<const CallArgument *> slots;
-  if (!assignArguments(*this, builtin.signature(), arguments, expr.range, slots))
+  if (!assignArguments(reporter, builtin.signature(), arguments, expr.range, slots))
     return {};
   for (const CallArgument *argument : slots)
     if (argument && argument->value.isPoison())

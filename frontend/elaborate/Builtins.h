@@ -1,4 +1,4 @@
-//===- Builtins.h - The operators that are called by name -------------------===//
+//===- Builtins.h - The operators that are called by name -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -48,7 +48,9 @@ public:
   std::string what(unsigned i) const;
   /// Reports that argument i is not `wanted`, and returns a poison.
   Value wrong(unsigned i, const std::string &wanted);
-  Diagnostic &error(std::string message) { return elaborator.error(range, std::move(message)); }
+  Diagnostic &error(std::string message) {
+    return elaborator.reporter.error(range, std::move(message));
+  }
 
   mlir::OpBuilder &builder() { return elaborator.builder(); }
   mlir::Location location() { return elaborator.location(range); }

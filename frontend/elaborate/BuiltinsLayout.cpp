@@ -1,4 +1,4 @@
-//===- BuiltinsLayout.cpp - Shapes and indices ------------------------------===//
+//===- BuiltinsLayout.cpp - Shapes and indices ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ static Value transposition(BuiltinCall &call) {
     if (tensor->rank() < 2)
       return call.wrong(0, "a tensor of at least two dimensions");
     std::swap(permutation[tensor->rank() - 2], permutation[tensor->rank() - 1]);
-    return call.elaborator.transpose(*tensor, permutation, call.range);
+    return call.elaborator.tensors.transpose(*tensor, permutation, call.range);
   }
   auto given = call.integers(1);
   if (!given)
@@ -34,11 +34,12 @@ static Value transposition(BuiltinCall &call) {
       seen[axis] = true;
   }
   if (!good) {
-    call.elaborator.error(call.rangeOf(1), call.what(1) + " must name every dimension of " +
-                                               describe(*tensor) + " once");
+    call.elaborator.reporter.error(call.rangeOf(1), call.what(1) +
+                                                        " must name every dimension of " +
+                                                        describe(*tensor) + " once");
     return {};
   }
-  return call.elaborator.transpose(*tensor, *given, call.range);
+  return call.elaborator.tensors.transpose(*tensor, *given, call.range);
 }
 
 static std::string listText(const std::vector<int64_t> &numbers) {
@@ -60,10 +61,10 @@ static Value split(BuiltinCall &call) {
   int64_t size = tensor->dims[*axis].size;
   if (const auto *number = call.value(1).get<int64_t>()) {
     if (*number < 1 || size % *number != 0) {
-      call.elaborator.error(call.rangeOf(1), "`split` cannot cut the dimension " +
-                                                 describe(tensor->dims[*axis]) + " of " +
-                                                 describe(*tensor) + " into " +
-                                                 std::to_string(*number) + " equal parts");
+      call.elaborator.reporter.error(call.rangeOf(1), "`split` cannot cut the dimension " +
+                                                          describe(tensor->dims[*axis]) + " of " +
+                                                          describe(*tensor) + " into " +
+                                                          std::to_string(*number) + " equal parts");
       return {};
     }
     parts->assign(*number, size / *number);
@@ -75,15 +76,16 @@ static Value split(BuiltinCall &call) {
     left -= possible ? part : 0;
   }
   if (left != 0 || !possible) {
-    call.elaborator.error(call.rangeOf(1), "`split` cannot cut " + describe(tensor->dims[*axis]) +
-                                               " into parts of " + listText(*parts) +
-                                               ": they must be positive and add up to it");
+    call.elaborator.reporter.error(
+        call.rangeOf(1), "`split` cannot cut " + describe(tensor->dims[*axis]) + " into parts of " +
+                             listText(*parts) + ": they must be positive and add up to it");
     return {};
   }
   std::vector<Value> values;
   int64_t begin = 0;
   for (int64_t part : *parts) {
-    values.push_back(call.elaborator.slice(*tensor, *axis, begin, begin + part, call.range));
+    values.push_back(
+        call.elaborator.tensors.slice(*tensor, *axis, begin, begin + part, call.range));
     begin += part;
   }
   return values.size() == 1 ? values.front() : Value::tuple(std::move(values));
@@ -113,9 +115,9 @@ static Value concat(BuiltinCall &call) {
     for (int64_t i = 0; fits && i < tensor.rank(); ++i)
       fits = i == *axis || tensor.dims[i].size == dims[i].size;
     if (!fits) {
-      call.elaborator.error(call.rangeOf(0),
-                            "`concat` wants tensors that differ in one dimension only, not " +
-                                describe(tensors.front()) + " and " + describe(tensor));
+      call.elaborator.reporter.error(
+          call.rangeOf(0), "`concat` wants tensors that differ in one dimension only, not " +
+                               describe(tensors.front()) + " and " + describe(tensor));
       return {};
     }
     dims[*axis].size += tensor.dims[*axis].size;
@@ -138,12 +140,12 @@ static Value splitDim(BuiltinCall &call) {
     into.push_back(unnamed(size));
   }
   if (!good || product != tensor->dims[*axis].size) {
-    call.elaborator.error(call.rangeOf(2),
-                          "`split_dim` cannot make " + describe(tensor->dims[*axis]) + " into " +
-                              listText(*sizes) + ": they must be positive and multiply to it");
+    call.elaborator.reporter.error(
+        call.rangeOf(2), "`split_dim` cannot make " + describe(tensor->dims[*axis]) + " into " +
+                             listText(*sizes) + ": they must be positive and multiply to it");
     return {};
   }
-  return call.elaborator.splitDim(*tensor, *axis, into, call.range);
+  return call.elaborator.tensors.splitDim(*tensor, *axis, into, call.range);
 }
 
 static Value mergeDims(BuiltinCall &call) {
@@ -153,12 +155,13 @@ static Value mergeDims(BuiltinCall &call) {
   if (!first || !count)
     return {};
   if (*count < 1 || *count > tensor->rank() - *first) {
-    call.elaborator.error(call.rangeOf(2), "`merge_dims` cannot merge " + std::to_string(*count) +
-                                               " dimensions from " + std::to_string(*first) +
-                                               " on: " + describe(*tensor));
+    call.elaborator.reporter.error(call.rangeOf(2),
+                                   "`merge_dims` cannot merge " + std::to_string(*count) +
+                                       " dimensions from " + std::to_string(*first) +
+                                       " on: " + describe(*tensor));
     return {};
   }
-  return call.elaborator.mergeDims(*tensor, *first, *count, call.range);
+  return call.elaborator.tensors.mergeDims(*tensor, *first, *count, call.range);
 }
 
 static Value iota(BuiltinCall &call) {
@@ -169,7 +172,9 @@ static Value iota(BuiltinCall &call) {
     return call.wrong(0, "from 1 to 2147483647");
   Dims dims = {unnamed(*size)};
   Elaborator &e = call.elaborator;
-  return Tensor{IotaOp::create(call.builder(), call.location(), e.type(dims, e.i32()), 0), dims};
+  return Tensor{
+      IotaOp::create(call.builder(), call.location(), e.tensors.type(dims, e.tensors.i32()), 0),
+      dims};
 }
 
 static Value position(BuiltinCall &call) {
@@ -178,9 +183,9 @@ static Value position(BuiltinCall &call) {
   if (!axis)
     return {};
   Elaborator &e = call.elaborator;
-  return Tensor{
-      IotaOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i32()), *axis),
-      tensor->dims};
+  return Tensor{IotaOp::create(call.builder(), call.location(),
+                               e.tensors.type(tensor->dims, e.tensors.i32()), *axis),
+                tensor->dims};
 }
 
 static Value rank(BuiltinCall &call) {

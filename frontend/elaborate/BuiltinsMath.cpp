@@ -1,4 +1,4 @@
-//===- BuiltinsMath.cpp - Elementwise builtins ------------------------------===//
+//===- BuiltinsMath.cpp - Elementwise builtins ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -64,8 +64,8 @@ template <typename Op, bool larger> static Value extreme(BuiltinCall &call) {
   if (a.isNumber() && b.isNumber())
     return (a.number() > b.number()) == larger ? a : b;
   Tensor left, right;
-  if (!call.elaborator.unify(a, b, std::string("`") + call.builtin.name + "`", call.range, left,
-                             right))
+  if (!call.elaborator.tensors.unify(a, b, std::string("`") + call.builtin.name + "`", call.range,
+                                     left, right))
     return {};
   return Tensor{Op::create(call.builder(), call.location(), left.value, right.value), left.dims};
 }
@@ -88,7 +88,8 @@ static Value divide(BuiltinCall &call) {
         !(call.value(i).get<Tensor>() && call.value(i).get<Tensor>()->isInt()))
       return call.wrong(i, "an int or a tensor of ints");
   Tensor left, right;
-  if (!call.elaborator.unify(call.value(0), call.value(1), "`div`", call.range, left, right))
+  if (!call.elaborator.tensors.unify(call.value(0), call.value(1), "`div`", call.range, left,
+                                     right))
     return {};
   return Tensor{floorDivision(call.builder(), call.location(), left.value, right.value), left.dims};
 }
@@ -100,7 +101,7 @@ static Value toFloat(BuiltinCall &call) {
   if (const bool *truth = value.get<bool>())
     return *truth ? 1.0 : 0.0;
   if (const auto *tensor = value.get<Tensor>())
-    return call.elaborator.cast(*tensor, call.elaborator.f32(), call.range);
+    return call.elaborator.tensors.cast(*tensor, call.elaborator.tensors.f32(), call.range);
   return call.wrong(0, "a number or a tensor");
 }
 
@@ -118,14 +119,14 @@ static Value toInt(BuiltinCall &call) {
     return int64_t(*number);
   }
   if (const auto *tensor = value.get<Tensor>())
-    return call.elaborator.cast(*tensor, call.elaborator.i32(), call.range);
+    return call.elaborator.tensors.cast(*tensor, call.elaborator.tensors.i32(), call.range);
   return call.wrong(0, "a number or a tensor");
 }
 
 template <Element element> static Value toLow(BuiltinCall &call) {
   const Tensor *tensor = call.tensor(0);
-  return tensor ? Value(call.elaborator.cast(*tensor, typeOf(call.builder().getContext(), element),
-                                             call.range))
+  return tensor ? Value(call.elaborator.tensors.cast(
+                      *tensor, typeOf(call.builder().getContext(), element), call.range))
                 : Value();
 }
 
@@ -139,17 +140,19 @@ static Value select(BuiltinCall &call) {
   Value a = call.value(1), b = call.value(2);
   if (a.isNumber() && b.isNumber()) {
     bool ints = a.get<int64_t>() && b.get<int64_t>();
-    a = e.constant(a.number(), ints ? e.i32() : e.f32(), {}, call.rangeOf(1));
+    a = e.tensors.constant(a.number(), ints ? e.tensors.i32() : e.tensors.f32(), {},
+                           call.rangeOf(1));
   }
   Tensor onTrue, onFalse;
-  if (!e.unify(a, b, "`select`", call.range, onTrue, onFalse))
+  if (!e.tensors.unify(a, b, "`select`", call.range, onTrue, onFalse))
     return {};
-  auto dims = e.broadcastShapes(*condition, onTrue, "`select`", call.range);
+  auto dims = e.tensors.broadcastShapes(*condition, onTrue, "`select`", call.range);
   if (!dims)
     return {};
-  mlir::Value chosen = SelectOp::create(
-      call.builder(), call.location(), e.broadcast(*condition, *dims, call.range).value,
-      e.broadcast(onTrue, *dims, call.range).value, e.broadcast(onFalse, *dims, call.range).value);
+  mlir::Value chosen = SelectOp::create(call.builder(), call.location(),
+                                        e.tensors.broadcast(*condition, *dims, call.range).value,
+                                        e.tensors.broadcast(onTrue, *dims, call.range).value,
+                                        e.tensors.broadcast(onFalse, *dims, call.range).value);
   return Tensor{chosen, *dims};
 }
 

@@ -1,4 +1,4 @@
-//===- BuiltinsNetwork.cpp - Composites with fused implementations ----------===//
+//===- BuiltinsNetwork.cpp - Composites with fused implementations --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -82,9 +82,9 @@ static Value softmaxCrossEntropy(BuiltinCall &call) {
     return {};
   }
   Elaborator &e = call.elaborator;
-  if (!e.frame().file->prelude) // whose own losses are looked at where they are called
+  if (!e.calls->file->prelude) // whose own losses are looked at where they are called
     e.warnLoss(call.builtin.name, *logits, *labels, call.range);
-  Tensor ints = e.cast(*labels, e.i32(), call.range);
+  Tensor ints = e.tensors.cast(*labels, e.tensors.i32(), call.range);
   auto op =
       SoftmaxCrossEntropyOp::create(call.builder(), call.location(), logits->value, ints.value);
   if (e.entry() && !logits->dims.back().config.empty())

@@ -1,4 +1,4 @@
-//===- BuiltinsProgram.cpp - Initial values, randomness, ratios -------------===//
+//===- BuiltinsProgram.cpp - Initial values, randomness, ratios -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,9 +20,9 @@ static Value zerosLike(BuiltinCall &call) {
   if (x->isByte())
     return call.wrong(0, "a tensor of floats or i32");
   Elaborator &elaborator = call.elaborator;
-  Value zero =
-      elaborator.constant(0, x->isLow() ? elaborator.f32() : x->element(), x->dims, call.range);
-  return elaborator.cast(*zero.get<Tensor>(), x->element(), call.range);
+  Value zero = elaborator.tensors.constant(0, x->isLow() ? elaborator.tensors.f32() : x->element(),
+                                           x->dims, call.range);
+  return elaborator.tensors.cast(*zero.get<Tensor>(), x->element(), call.range);
 }
 
 static Value normal(BuiltinCall &call) {
@@ -68,7 +68,7 @@ static Value randomNormal(BuiltinCall &call) { return randomLike(call, Distribut
 static Value ratio(BuiltinCall &call) {
   Elaborator &e = call.elaborator;
   Value first = call.value(0);
-  const Tensor *sum = e.asTensor(first, e.f32(), call.rangeOf(0));
+  const Tensor *sum = e.tensors.asTensor(first, e.tensors.f32(), call.rangeOf(0));
   if (first.isPoison())
     return {};
   if (!sum || sum->rank() != 0 || !sum->isFloat())
@@ -84,7 +84,7 @@ static Value ratio(BuiltinCall &call) {
     const auto *count = call.value(1).get<Tensor>();
     if (!count || count->rank() != 0 || count->isByte())
       return call.wrong(1, "a number or a scalar");
-    term.count = e.cast(*count, e.f32(), call.rangeOf(1)).value;
+    term.count = e.tensors.cast(*count, e.tensors.f32(), call.rangeOf(1)).value;
   }
   return Ratio{{term}};
 }

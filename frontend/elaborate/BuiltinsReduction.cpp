@@ -1,4 +1,4 @@
-//===- BuiltinsReduction.cpp - Sums, means, extremes ------------------------===//
+//===- BuiltinsReduction.cpp - Sums, means, extremes ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ static Value reduction(BuiltinCall &call, Reduction kind) {
   if (!tensor->isFloat() && !tensor->isInt())
     return call.wrong(0, "a tensor of numbers");
   auto axes = call.axes(1, *tensor);
-  return axes ? Value(call.elaborator.reduce(*tensor, kind, *axes, call.range)) : Value();
+  return axes ? Value(call.elaborator.tensors.reduce(*tensor, kind, *axes, call.range)) : Value();
 }
 
 static Value sum(BuiltinCall &call) { return reduction(call, Reduction::sum); }
@@ -33,9 +33,9 @@ static int64_t count(const Tensor &tensor, const std::vector<int64_t> &axes) {
 }
 
 static Value average(BuiltinCall &call, const Tensor &tensor, const std::vector<int64_t> &axes) {
-  Tensor total = call.elaborator.reduce(tensor, Reduction::sum, axes, call.range);
-  return call.elaborator.binary(ast::BinaryOp::mul, total, 1.0 / double(count(tensor, axes)),
-                                call.range);
+  Tensor total = call.elaborator.tensors.reduce(tensor, Reduction::sum, axes, call.range);
+  return call.elaborator.tensors.binary(ast::BinaryOp::mul, total,
+                                        1.0 / double(count(tensor, axes)), call.range);
 }
 
 static Value mean(BuiltinCall &call) {
@@ -61,8 +61,9 @@ static Value moments(BuiltinCall &call) {
   if (!axes->empty())
     wide =
         BroadcastOp::create(call.builder(), call.location(), tensor->value.getType(), wide, kept);
-  Value distance = e.binary(ast::BinaryOp::sub, *tensor, Tensor{wide, tensor->dims}, call.range);
-  Value square = e.binary(ast::BinaryOp::mul, distance, distance, call.range);
+  Value distance =
+      e.tensors.binary(ast::BinaryOp::sub, *tensor, Tensor{wide, tensor->dims}, call.range);
+  Value square = e.tensors.binary(ast::BinaryOp::mul, distance, distance, call.range);
   return Value::tuple({mean, average(call, *square.get<Tensor>(), *axes)});
 }
 

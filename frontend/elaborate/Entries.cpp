@@ -1,4 +1,4 @@
-//===- Entries.cpp - The program's entries ----------------------------------===//
+//===- Entries.cpp - The program's entries --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,38 +17,27 @@
 namespace weir::elab {
 
 //===----------------------------------------------------------------------===//
-// init and the module
+// The module
 //===----------------------------------------------------------------------===//
 
 static const char *const runScalars[] = {runSeedName, runStepName, runTotalStepsName};
 
-void Elaborator::beginInit(mlir::Location place) {
-  restated = Restated();
-  opBuilder.setInsertionPointToEnd(module->getBody());
-  init = mlir::func::FuncOp::create(opBuilder, place, "init", opBuilder.getFunctionType({}, {}));
-  opBuilder.setInsertionPointToStart(init.addEntryBlock());
-  initSeed = ReadOp::create(opBuilder, place, type({}, i32()), runSeedName);
-  initZero = ConstantOp::create(opBuilder, place, type({}, i32()), opBuilder.getI32IntegerAttr(0));
-}
-
-void Elaborator::endInit() {
-  for (mlir::func::FuncOp entry : {init, restated.function}) {
-    if (!entry)
-      continue;
-    opBuilder.setInsertionPointToEnd(&entry.getBody().front());
-    mlir::func::ReturnOp::create(opBuilder, entry.getLoc());
-  }
+void Elaborator::beginModule(mlir::Location place) {
+  module = mlir::ModuleOp::create(place);
+  initial = std::make_unique<InitialValues>(opBuilder, tensors, locations, current, reporter);
+  initial->begin(*module, place);
 }
 
 void Elaborator::describeModule() {
   opBuilder.setInsertionPointToStart(module->getBody());
   for (const char *name : runScalars)
-    VariableOp::create(opBuilder, module->getLoc(), name, Role::run, type({}, i32()));
+    VariableOp::create(opBuilder, module->getLoc(), name, Role::run,
+                       tensors.type({}, tensors.i32()));
   for (auto &variable : variables)
     VariableOp::create(opBuilder, variable->location, variable->path.symbol, variable->role,
                        variable->type);
   std::vector<mlir::NamedAttribute> configs;
-  for (const auto &[name, text] : configTexts)
+  for (const auto &[name, text] : globals.configTexts)
     configs.push_back(opBuilder.getNamedAttr(name, opBuilder.getStringAttr(text)));
   mlir::Operation *op = module->getOperation();
   op->setAttr(modelAttrName, opBuilder.getStringAttr(modelName));
@@ -69,10 +58,17 @@ void Elaborator::describeModule() {
 // Beginning and ending an entry
 //===----------------------------------------------------------------------===//
 
+/// Makes an entry the one that is walked; null for none.
+void Elaborator::enter(Entry *entry) {
+  currentEntry = entry;
+  bool evaluates = entry && entry->kind != EntryKind::step && recipe.item;
+  reporter.heldOut = evaluates ? recipe.item->keyword : Range();
+}
+
 std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef name, int64_t rows) {
-  currentEntry = &entry;
+  enter(&entry);
   recipeFrame = Frame();
-  recipeFrame.file = &modelFile;
+  recipeFrame.file = &files.model;
   recipeFrame.scope = &recipeScope;
   recipeFrame.instance = std::make_shared<Instance>();
   current = &recipeFrame;
@@ -82,7 +78,7 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
     if (dims.empty())
       continue;
     dims[0].size = rows;
-    types.push_back(type(dims, input.element));
+    types.push_back(tensors.type(dims, input.element));
   }
   opBuilder.setInsertionPointToEnd(module->getBody());
   mlir::Location place = recipe.item ? location(recipe.item->keyword) : module->getLoc();
@@ -105,36 +101,28 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
   return arguments;
 }
 
-void Elaborator::endEntry(llvm::ArrayRef<Output> outputs) {
-  // After an error there is no program, and what was emitted may be in pieces.
-  if (!diagnostics.hasErrors())
-    finishFunction(currentEntry->function, outputs);
-  currentEntry = nullptr;
-  current = nullptr;
-}
-
-void Elaborator::finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Output> outputs) {
+static void finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Output> outputs,
+                           mlir::OpBuilder &builder) {
   std::vector<mlir::Type> types;
   std::vector<mlir::Value> values;
   for (const Output &output : outputs) {
     types.push_back(output.value.getType());
     values.push_back(output.value);
   }
-  mlir::func::ReturnOp::create(opBuilder, function.getLoc(), values);
-  function.setFunctionType(opBuilder.getFunctionType(function.getArgumentTypes(), types));
+  mlir::func::ReturnOp::create(builder, function.getLoc(), values);
+  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), types));
   std::vector<mlir::DictionaryAttr> attributes;
   for (const Output &output : outputs) {
     mlir::NamedAttrList list;
-    list.set(outputAttrName, opBuilder.getStringAttr(output.name));
-    list.set(partAttrName, opBuilder.getStringAttr(output.part));
+    list.set(outputAttrName, builder.getStringAttr(output.name));
+    list.set(partAttrName, builder.getStringAttr(output.part));
     if (output.part != "scalar" && output.part != "tensor") {
-      list.set(termAttrName, opBuilder.getI64IntegerAttr(output.term));
-      list.set(weightAttrName, opBuilder.getF64FloatAttr(output.weight));
+      list.set(termAttrName, builder.getI64IntegerAttr(output.term));
+      list.set(weightAttrName, builder.getF64FloatAttr(output.weight));
     }
-    attributes.push_back(list.getDictionary(&context));
+    attributes.push_back(list.getDictionary(builder.getContext()));
   }
   function.setAllResultAttrs(attributes);
-  setLimits(function, *currentEntry);
 }
 
 /// The input a value is a part of, or nothing.
@@ -158,7 +146,8 @@ static std::optional<unsigned> inputOf(mlir::Value value, mlir::func::FuncOp fun
 
 /// Integers that select rows or name classes lie below their number: the runtime checks the inputs
 /// they come from.
-void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
+static void setLimits(mlir::func::FuncOp function, const LimitConfigs &configs) {
+  mlir::Builder builder(function.getContext());
   auto limit = [&](mlir::Operation *op, mlir::Value indices, int64_t size) {
     auto input = inputOf(indices, function);
     if (!input)
@@ -166,10 +155,10 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
     auto known = function.getArgAttrOfType<mlir::IntegerAttr>(*input, limitAttrName);
     if (known && known.getInt() <= size)
       return;
-    function.setArgAttr(*input, limitAttrName, opBuilder.getI64IntegerAttr(size));
-    auto config = entry.limitConfigs.find(op);
-    if (config != entry.limitConfigs.end())
-      function.setArgAttr(*input, limitConfigAttrName, opBuilder.getStringAttr(config->second));
+    function.setArgAttr(*input, limitAttrName, builder.getI64IntegerAttr(size));
+    auto config = configs.find(op);
+    if (config != configs.end())
+      function.setArgAttr(*input, limitConfigAttrName, builder.getStringAttr(config->second));
     else
       function.removeArgAttr(*input, limitConfigAttrName);
   };
@@ -177,6 +166,16 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
     Picks picks = op.picks();
     limit(op, picks.integers, picks.count);
   });
+}
+
+void Elaborator::endEntry(llvm::ArrayRef<Output> outputs) {
+  // After an error there is no program, and what was emitted may be in pieces.
+  if (!diagnostics.hasErrors()) {
+    finishFunction(currentEntry->function, outputs, opBuilder);
+    setLimits(currentEntry->function, currentEntry->limitConfigs);
+  }
+  enter(nullptr);
+  current = nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,14 +186,10 @@ void Elaborator::addTerms(std::vector<Output> &outputs, const std::string &name,
                           int64_t batches, Range range) {
   for (auto [i, term] : llvm::enumerate(ratio.terms)) {
     if (!term.count)
-      term.count = scalar(term.staticCount * batches, range);
+      term.count = tensors.scalar(term.staticCount * batches, range);
     outputs.push_back({name, "sum", term.sum, int64_t(i), term.weight});
     outputs.push_back({name, "count", term.count, int64_t(i), term.weight});
   }
-}
-
-mlir::Value Elaborator::scalar(double value, Range range) {
-  return constant(value, f32(), {}, range).get<Tensor>()->value;
 }
 
 void Elaborator::tieRows(llvm::StringRef entry, const TiedRows &tied) {
@@ -280,7 +275,7 @@ void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<mlir::Type> input
   Entry entry;
   entry.kind = EntryKind::predict;
   work = 0;
-  currentEntry = &entry;
+  enter(&entry);
   current = &recipeFrame;
   opBuilder.setInsertionPointToEnd(module->getBody());
   entry.function = mlir::func::FuncOp::create(opBuilder, location(eval.model->name.range),

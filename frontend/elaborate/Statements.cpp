@@ -1,4 +1,4 @@
-//===- Statements.cpp - Bodies, loops and branches --------------------------===//
+//===- Statements.cpp - Bodies, loops and branches ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ void Elaborator::execute(const ast::Body &body) {
     const ast::Stmt &stmt = *body.statements[i];
     if (i > 0 && llvm::isa<ast::ReturnStmt>(body.statements[i - 1].get()))
       error(stmt.range, "this is never reached: the `return` above ends the body");
-    if (current->returned || stopped)
+    if (current->returned || reporter.stopped)
       return; // a branch taken above returned
     countWork(stmt.range);
     execute(stmt);
@@ -30,8 +30,9 @@ void Elaborator::execute(const ast::Body &body) {
 }
 
 void Elaborator::countWork(Range range) {
-  if (++work > maxWork && !stopped)
-    stop(range, "the model unrolls into more than " + std::to_string(maxWork) + " statements")
+  if (++work > maxWork && !reporter.stopped)
+    reporter
+        .stop(range, "the model unrolls into more than " + std::to_string(maxWork) + " statements")
         .help("every loop is unrolled and every call walked when compiling; put more into each "
               "tensor and less into loops");
 }
@@ -55,7 +56,7 @@ void Elaborator::execute(const ast::Stmt &stmt) {
     return let(*node);
   if (const auto *node = llvm::dyn_cast<ast::RequireStmt>(&stmt)) {
     // What follows would only repeat it in other words.
-    if (!check(node->requirement))
+    if (!requirementHolds(node->requirement, *this))
       current->returned = current->refused = true;
     return;
   }
@@ -71,7 +72,7 @@ void Elaborator::assign(const ast::AssignStmt &stmt) {
   std::vector<std::string> configs;
   for (const ast::ExprPtr &expr : stmt.values) {
     values.push_back(evaluate(*expr));
-    configs.push_back(configOf(*expr));
+    configs.push_back(current->configOf(*expr));
   }
   size_t targets = stmt.targets.size();
   if (values.size() == 1 && targets > 1) {
@@ -147,7 +148,7 @@ void Elaborator::let(const ast::LetStmt &stmt) {
   std::vector<CallArgument> options = evaluateArguments(stmt.arguments);
   const ast::CallableItem *callable = findCallable(stmt.callee.text);
   if (!callable) {
-    unknown(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
+    reporter.unknown(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
         .suggest(nearestName(stmt.callee.text, visibleCallables()));
     return bind(stmt.name, {});
   }
@@ -159,7 +160,8 @@ void Elaborator::let(const ast::LetStmt &stmt) {
         .note(callable->name.range, "declared here");
     return bind(stmt.name, {});
   }
-  std::shared_ptr<Instance> instance = instantiate(*callable, stmt.path, stmt.callee.range);
+  std::shared_ptr<Instance> instance =
+      instances.instantiate(*callable, stmt.path, stmt.callee.range, *entry());
   if (!instance)
     return bind(stmt.name, {});
   for (CallArgument &option : options) {
@@ -170,47 +172,6 @@ void Elaborator::let(const ast::LetStmt &stmt) {
     instance->options.push_back(std::move(option));
   }
   bind(stmt.name, instance);
-}
-
-//===----------------------------------------------------------------------===//
-// Requirements
-//===----------------------------------------------------------------------===//
-
-/// ", where `heads` is 3 and `width` is 8": what is known of the names in an expression.
-static std::string valuesIn(Elaborator &elaborator, const ast::Expr &expr) {
-  std::map<std::string, std::string> values;
-  ast::visitNames(expr, [&](const ast::NameExpr &name) {
-    Value value = elaborator.evaluate(name);
-    if (value.isNumber())
-      values[name.name] =
-          value.get<int64_t>() ? std::to_string(*value.get<int64_t>()) : describe(value.number());
-    else if (value.isStatic())
-      values[name.name] = value.describe();
-  });
-  std::string text;
-  for (const auto &[name, value] : values)
-    text += (text.empty() ? ", where `" : " and `") + name + "` is " + value;
-  return text;
-}
-
-bool Elaborator::check(const ast::Requirement &requirement) {
-  const ast::Expr &condition = *requirement.condition;
-  auto holds = evaluateCondition(condition, "a requirement");
-  if (!holds || *holds)
-    return true;
-  std::string text =
-      " requires `" + std::string(condition.range.text()) + "`: " + requirement.message;
-  std::string values = valuesIn(*this, condition);
-  if (!current->callable) {
-    error(condition.range, "the model" + text + values);
-    return false;
-  }
-  Frame *call = current;
-  current = call->caller;
-  error(call->callSite, "`" + call->callable->name.text + "`" + text)
-      .note(condition.range, "required here" + values);
-  current = call;
-  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,16 +190,13 @@ void Elaborator::forLoop(const ast::ForStmt &stmt) {
     end = *begin;
   }
   auto round = [&](Value index) {
-    Scope scope;
-    scope.outer = current->scope;
-    scope.names[stmt.variable.text] = Binding{std::move(index), stmt.variable.range, {}, {}, false};
-    current->scope = &scope;
+    InnerScope scope(*current);
+    current->bind(stmt.variable, std::move(index));
     execute(stmt.body);
-    current->scope = scope.outer;
   };
   if (!begin || !end)
     return round({}); // once, for what else is wrong inside
-  for (int64_t i = *begin; i < *end && !current->returned && !stopped; ++i) {
+  for (int64_t i = *begin; i < *end && !current->returned && !reporter.stopped; ++i) {
     countWork(stmt.begin->range);
     round(i);
   }

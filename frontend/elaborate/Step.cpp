@@ -1,4 +1,4 @@
-//===- Step.cpp - One step of training --------------------------------------===//
+//===- Step.cpp - One step of training ------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ void Elaborator::checkCounts(const Ratio &loss) {
         continue;
       open.insert(open.end(), op->operand_begin(), op->operand_end());
       auto read = llvm::dyn_cast<ReadOp>(op);
-      const Variable *variable = read ? findVariable(read.getVariable().str()) : nullptr;
+      const Variable *variable = read ? variables.find(read.getVariable().str()) : nullptr;
       if (!variable || variable->role != Role::parameter || variable->path.misplaced())
         continue;
       error(recipe.loss->value->range,
@@ -64,7 +64,7 @@ std::vector<mlir::Value> Elaborator::beginBatch(llvm::ArrayRef<mlir::Value> inpu
   auto *block = new mlir::Block();
   currentEntry->function.getBody().push_back(block);
   currentEntry->body = block;
-  currentEntry->round = block->addArgument(type({}, i32()), location(range));
+  currentEntry->round = block->addArgument(tensors.type({}, tensors.i32()), location(range));
   std::vector<mlir::Value> slices;
   for (mlir::Value input : inputs) {
     if (!input) {
@@ -126,7 +126,7 @@ void Elaborator::emitStep() {
   std::vector<mlir::Value> inputs = beginEntry(entry, "step", recipe.batch * recipe.accumulate);
   Range range = recipe.loss ? recipe.loss->range : recipe.item->keyword;
   Forward forward = walkRecipe(beginBatch(inputs, range));
-  std::vector<Trained> trained = trainedParameters();
+  std::vector<Trained> trained = rules.trainedParameters();
   if (entry.model)
     modelName = entry.model->name.text;
   std::vector<Output> outputs;
@@ -136,14 +136,14 @@ void Elaborator::emitStep() {
     // What is left of the recipe is checked all the same.
     entry.body = nullptr;
     opBuilder.setInsertionPointToEnd(&entry.function.getBody().front());
-    mlir::Value loss = scalar(0, range);
+    mlir::Value loss = tensors.scalar(0, range);
     takeGradients(trained, loss, range);
     emitUpdate(loss, trained, outputs);
     return endEntry(outputs);
   }
 
   Ratio &loss = *forward.loss;
-  warnUntrained(trained, loss, forward.metrics);
+  warnings.warnUntrained(trained, loss, forward.metrics);
   std::vector<mlir::Value *> parts;
   addParts(loss, parts);
   for (Metric &metric : forward.metrics)
@@ -158,8 +158,8 @@ void Elaborator::emitStep() {
     counts.push_back(term.count);
     weights.push_back(term.weight);
   }
-  mlir::Value total =
-      LossOp::create(opBuilder, location(range), type({}, f32()), weights, sums, counts);
+  mlir::Value total = LossOp::create(opBuilder, location(range), tensors.type({}, tensors.f32()),
+                                     weights, sums, counts);
   takeGradients(trained, total, range);
   for (Metric &metric : forward.metrics)
     addTerms(outputs, metric.name, metric.value, recipe.accumulate, metric.range);

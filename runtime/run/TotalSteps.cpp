@@ -15,7 +15,7 @@
 namespace weir {
 
 /// The schedules of the prelude cut a warm-up to a quarter of the run. `weir check` says so of the
-/// recipe's own steps (frontend/elaborate/Warn.cpp).
+/// recipe's own steps (frontend/elaborate/TrainingWarnings.cpp).
 static void warnOfWarmup(const artifact::Program &plan, int64_t total) {
   int64_t warmup = static_cast<int64_t>(plan.warmup());
   if (warmup > total / 4 && total != static_cast<int64_t>(plan.steps()))

@@ -1,12 +1,11 @@
-//===- Plan.cpp - What the model pins -------------------------------------===//
+//===- ModelPlan.cpp - What the model's plan asks of the compiler ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/elaborate/Builtins.h"
-#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/ModelPlan.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -22,7 +21,7 @@
 
 namespace weir::elab {
 
-void Elaborator::readPlan() {
+void ModelPlan::read(const ast::Module &model) {
   const ast::PlanItem *plan = nullptr;
   for (const ast::ItemPtr &item : model.items) {
     const auto *one = llvm::dyn_cast<ast::PlanItem>(item.get());
@@ -36,24 +35,32 @@ void Elaborator::readPlan() {
   if (!plan)
     return;
   for (const auto &entry : plan->entries) {
-    // What is wrong with a predicate itself is said beside all other mistakes of the model.
-    unsigned before = diagnostics.errorCount();
-    if (const auto *pin = llvm::dyn_cast<ast::PinEntry>(entry.get())) {
+    if (const auto *pin = llvm::dyn_cast<ast::PinEntry>(entry.get()))
       readPin(*pin);
-      continue;
-    }
-    if (const auto *shard = llvm::dyn_cast<ast::ShardEntry>(entry.get())) {
+    else if (const auto *shard = llvm::dyn_cast<ast::ShardEntry>(entry.get()))
       readShard(*shard);
-      continue;
-    }
-    const auto *recompute = llvm::cast<ast::RecomputeEntry>(entry.get());
-    holds(recompute->where, {{"path", ""}});
-    if (diagnostics.errorCount() == before)
-      recomputes.push_back(recompute);
+    else
+      readRecompute(*llvm::cast<ast::RecomputeEntry>(entry.get()));
   }
 }
 
-void Elaborator::readPin(const ast::PinEntry &entry) {
+void ModelPlan::apply(mlir::ModuleOp module) {
+  pinOps(module);
+  markBlocks(module);
+  pinShards(module);
+}
+
+// What is wrong with a predicate itself is said beside all other mistakes of the model, so it is
+// evaluated once while the plan is read.
+
+void ModelPlan::readRecompute(const ast::RecomputeEntry &entry) {
+  unsigned before = diagnostics.errorCount();
+  holds(entry.where, {{"path", std::string()}});
+  if (diagnostics.errorCount() == before)
+    recomputes.push_back(&entry);
+}
+
+void ModelPlan::readPin(const ast::PinEntry &entry) {
   const ast::Identifier &name = entry.precision;
   std::optional<Precision> precision = precisionNamed(name.text);
   if (!precision) {
@@ -71,31 +78,22 @@ void Elaborator::readPin(const ast::PinEntry &entry) {
     pins.push_back(pin);
 }
 
-bool Elaborator::holds(const ast::ExprPtr &where,
-                       std::initializer_list<std::pair<const char *, std::string>> texts) {
-  if (!where)
-    return true;
-  Scope scope, *outer = current->scope;
-  scope.outer = outer;
-  for (const auto &[name, text] : texts)
-    scope.names[name] = Binding{text, where->range, {}, {}, false};
-  current->scope = &scope;
-  bool result = evaluateCondition(*where, "what stands after `where`").value_or(false);
-  current->scope = outer;
-  return result;
+bool ModelPlan::holds(const ast::ExprPtr &where,
+                      const std::vector<std::pair<const char *, Value>> &texts) {
+  return evaluator.holds(where, texts, /*otherwise=*/false);
 }
 
-bool Elaborator::matches(const Pin &pin, const std::string &name, const std::string &op) {
+bool ModelPlan::matches(const Pin &pin, const std::string &name, const std::string &op) {
   return holds(pin.entry->where, {{"name", name}, {"op", op}});
 }
 
 /// Of the parameter that the op multiplies; where it multiplies none, of the instance that it
 /// stands in.
-std::string Elaborator::nameOf(mlir::Operation *op) {
+std::string ModelPlan::nameOf(mlir::Operation *op) {
   for (mlir::Value operand : op->getOperands()) {
     while (mlir::Operation *maker = operand.getDefiningOp()) {
       if (auto read = llvm::dyn_cast<ReadOp>(maker)) {
-        const Variable *variable = findVariable(read.getVariable().str());
+        const Variable *variable = variables.find(read.getVariable().str());
         if (variable && variable->role == Role::parameter)
           return variable->path.path;
       }
@@ -108,7 +106,7 @@ std::string Elaborator::nameOf(mlir::Operation *op) {
 }
 
 /// The first pin that matches takes the op.
-Pin *Elaborator::pinOf(const std::string &name, const std::string &op) {
+ModelPlan::Pin *ModelPlan::pinOf(const std::string &name, const std::string &op) {
   Pin *first = nullptr;
   for (Pin &pin : pins) {
     if (!matches(pin, name, op))
@@ -121,11 +119,11 @@ Pin *Elaborator::pinOf(const std::string &name, const std::string &op) {
   return first;
 }
 
-void Elaborator::pinOps() {
+void ModelPlan::pinOps(mlir::ModuleOp module) {
   if (pins.empty())
     return;
   std::map<std::pair<std::string, std::string>, Pin *> known;
-  for (auto function : module->getOps<mlir::func::FuncOp>()) {
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
     // Of what an optimizer multiplies nothing is rounded, whatever it would be pinned to.
     llvm::DenseSet<mlir::Operation *> pinned = opsBesideUpdate(function);
     function.walk([&](mlir::Operation *op) {
@@ -136,10 +134,10 @@ void Elaborator::pinOps() {
       if (isNew)
         place->second = pinOf(name, kind);
       if (const Pin *pin = place->second)
-        weir::overridePrecision(op, pin->precision, fileLocation(pin->entry->range));
+        weir::overridePrecision(op, pin->precision, locations.inFile(pin->entry->range));
     });
   }
-  std::set<std::pair<std::string, std::string>> ops;
+  Ops ops;
   for (const auto &[op, pin] : known)
     ops.insert(op);
   for (const Pin &pin : pins)
@@ -164,8 +162,7 @@ static std::string someOf(std::vector<std::string> list) {
   return "`" + llvm::join(list, "`, `") + "`" + (more ? ", …" : "");
 }
 
-void Elaborator::reportUnmatched(const Pin &pin,
-                                 const std::set<std::pair<std::string, std::string>> &ops) {
+void ModelPlan::reportUnmatched(const Pin &pin, const Ops &ops) {
   const ast::PinEntry &entry = *pin.entry;
   if (pin.matches) {
     error(entry.range, "this pins nothing: the lines before it take all that it matches");
@@ -194,10 +191,10 @@ void Elaborator::reportUnmatched(const Pin &pin,
 }
 
 /// The outermost blocks are enough: what is in them is marked with them.
-void Elaborator::markBlocks() {
+void ModelPlan::markBlocks(mlir::ModuleOp module) {
   if (recomputes.empty())
     return;
-  std::set<std::string> blocks = blocksOf(*module), marked;
+  std::set<std::string> blocks = blocksOf(module), marked;
   for (const ast::RecomputeEntry *entry : recomputes) {
     bool any = false;
     for (const std::string &path : blocks)
@@ -208,11 +205,11 @@ void Elaborator::markBlocks() {
     if (!any)
       reportUnmatched(*entry, blocks);
   }
-  setRecomputed(*module, outermost(marked));
+  setRecomputed(module, outermost(marked));
 }
 
-void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
-                                 const std::set<std::string> &blocks) {
+void ModelPlan::reportUnmatched(const ast::RecomputeEntry &entry,
+                                const std::set<std::string> &blocks) {
   Diagnostic &report = error(entry.where->range, "this matches no block of the model");
   // As they are, with a star for the number of a layer, and each part.
   std::vector<std::string> all, alike;
@@ -232,8 +229,8 @@ void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
     report.help("blocks are " + someOf(alike));
 }
 
-void Elaborator::readShard(const ast::ShardEntry &entry) {
-  Value pattern = evaluate(*entry.pattern);
+void ModelPlan::readShard(const ast::ShardEntry &entry) {
+  Value pattern = evaluator.evaluate(*entry.pattern);
   const auto *text = pattern.get<std::string>();
   if (!text && !pattern.isPoison())
     error(entry.pattern->range, "expected the name of a parameter, or a pattern of names such as "
@@ -245,14 +242,15 @@ void Elaborator::readShard(const ast::ShardEntry &entry) {
     error(entry.axis.range, "`" + entry.axis.text +
                                 "` is no axis of a mesh: expected tp, over which parameters are "
                                 "cut, or dp, ep, cp or pp, of which the line says nothing");
-  std::optional<int64_t> dimension = evaluateInt(*entry.dimension, "what stands after `dim`");
+  std::optional<int64_t> dimension =
+      evaluator.evaluateInt(*entry.dimension, "what stands after `dim`");
   if (dimension && *dimension < 0)
     error(entry.dimension->range, "dimensions are numbered from 0");
   else if (text && dimension)
     shards.push_back({&entry, *text, *dimension});
 }
 
-void Elaborator::pinShards() {
+void ModelPlan::pinShards(mlir::ModuleOp module) {
   std::vector<ShardingConstraint> pins;
   for (const Shard &shard : shards) {
     bool any = false;
@@ -269,16 +267,16 @@ void Elaborator::pinShards() {
         break;
       }
       pins.push_back(
-          {path, shard.entry->axis.text, shard.dimension, fileLocation(shard.entry->range)});
+          {path, shard.entry->axis.text, shard.dimension, locations.inFile(shard.entry->range)});
     }
     if (!any)
       reportUnmatched(*shard.entry);
   }
   if (!diagnostics.hasErrors())
-    setShardingConstraints(*module, pins);
+    setShardingConstraints(module, pins);
 }
 
-void Elaborator::reportUnmatched(const ast::ShardEntry &entry) {
+void ModelPlan::reportUnmatched(const ast::ShardEntry &entry) {
   Diagnostic &report = error(entry.pattern->range, "this matches no parameter of the model");
   std::vector<std::string> names;
   for (const auto &variable : variables)

@@ -1,11 +1,11 @@
-//===- Warn.cpp - Warnings that take the program to see ---------------------===//
+//===- TrainingWarnings.cpp - Warnings that take the program to see -------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/TrainingWarnings.h"
 
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Unary.h"
@@ -51,8 +51,8 @@ static std::string listed(const std::vector<std::string> &paths) {
   return paths.size() > 2 ? text + " and " + std::to_string(paths.size() - 2) + " more" : text;
 }
 
-void Elaborator::warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
-                               llvm::ArrayRef<Metric> metrics) {
+void TrainingWarnings::warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
+                                     llvm::ArrayRef<Metric> metrics) {
   if (diagnostics.hasErrors() || trained.empty()) // of the latter there is a warning already
     return;
   std::vector<mlir::Value> sums, results;
@@ -98,30 +98,18 @@ void Elaborator::warnUntrained(const std::vector<Trained> &trained, const Ratio 
   warnUnusedRules();
 }
 
-std::vector<const ast::UpdateEntry *> Elaborator::unusedRules() {
-  std::set<const ast::UpdateEntry *> used;
-  for (auto &variable : variables)
-    if (variable->role == Role::parameter)
-      used.insert(ruleOf(*variable));
-  std::vector<const ast::UpdateEntry *> unused;
-  for (const ast::UpdateEntry *rule : recipe.updates)
-    if (!used.count(rule))
-      unused.push_back(rule);
-  return unused;
-}
-
 /// A last line without `where` takes what is left, which may be nothing.
-void Elaborator::warnUnusedRules() {
-  for (const ast::UpdateEntry *rule : unusedRules())
+void TrainingWarnings::warnUnusedRules() {
+  for (const ast::UpdateEntry *rule : rules.unused())
     if (rule->where || rule != recipe.updates.back())
       diagnostics.warning(rule->range, Warning::unusedUpdate, "this `update` takes no parameter");
 }
 
-void Elaborator::warnSecondModel(const ast::CallableItem &callable, Range call) {
-  if (supposing || diagnostics.hasErrors() || !entry() || entry()->kind != EntryKind::step ||
-      entry()->model == &callable)
+void TrainingWarnings::warnSecondModel(const ast::CallableItem &callable, Range call,
+                                       const Entry *entry) {
+  if (reporter.isSilent() || !entry || entry->kind != EntryKind::step || entry->model == &callable)
     return;
-  const ast::Identifier &first = entry()->model->name;
+  const ast::Identifier &first = entry->model->name;
   diagnostics
       .warning(call, Warning::secondModel,
                "`" + callable.name.text +
@@ -130,17 +118,19 @@ void Elaborator::warnSecondModel(const ast::CallableItem &callable, Range call) 
       .note(first.range, "declared here");
 }
 
+/// An argument of the innermost call; null where it has none of that name.
+const Value *TrainingWarnings::argument(const char *name) {
+  auto found = current->scope->names.find(name);
+  return found == current->scope->names.end() ? nullptr : &found->second.value;
+}
+
 /// The prelude's schedules cut a warm-up, so that a short trial is no warm-up alone. Of a run with
 /// other steps than the recipe's the runtime says so (runtime/run/TotalSteps.cpp).
-void Elaborator::warnSchedule(const ast::CallableItem &callable, Range call) {
-  if (!current->file->prelude || supposing || diagnostics.hasErrors())
+void TrainingWarnings::warnSchedule(Range call) {
+  if (!current->file->prelude || reporter.isSilent())
     return;
-  auto argument = [&](const char *name) -> const Value * {
-    auto found = current->scope->names.find(name);
-    return found == current->scope->names.end() ? nullptr : &found->second.value;
-  };
   if (const Value *peak = argument("peak"))
-    warnLearningRate(*peak, userPlace(call));
+    warnLearningRate(*peak, current.userPlace(call));
   const Value *given = argument("warmup");
   const auto *steps = given ? given->get<int64_t>() : nullptr;
   if (!steps)
@@ -148,16 +138,16 @@ void Elaborator::warnSchedule(const ast::CallableItem &callable, Range call) {
   recipe.warmup = std::max(recipe.warmup, *steps);
   if (recipe.steps == 0 || *steps <= recipe.steps / 4)
     return;
-  diagnostics.warning(userPlace(call), Warning::shortWarmup,
+  diagnostics.warning(current.userPlace(call), Warning::shortWarmup,
                       "the warm-up of " + std::to_string(*steps) + " steps is cut to " +
                           std::to_string(recipe.steps / 4) + ", a quarter of the run's " +
                           std::to_string(recipe.steps));
 }
 
 /// No optimizer of the prelude trains anything at such a rate: 1e3 is written for 1e-3.
-void Elaborator::warnLearningRate(const Value &rate, Range range) {
+void TrainingWarnings::warnLearningRate(const Value &rate, Range range) {
   constexpr double most = 10;
-  if (supposing || diagnostics.hasErrors() || !rate.isNumber() || rate.number() <= most)
+  if (reporter.isSilent() || !rate.isNumber() || rate.number() <= most)
     return;
   diagnostics
       .warning(range, Warning::largeLearningRate,
@@ -189,14 +179,14 @@ static bool isSame(mlir::Value one, mlir::Value other) {
   return true;
 }
 
-void Elaborator::warnLoss(const std::string &name, const Value &logits, const Value &labels,
-                          Range call) {
-  if (supposing || diagnostics.hasErrors() || !entry() || entry()->kind != EntryKind::step)
+void TrainingWarnings::warnLoss(const std::string &name, const Value &logits, const Value &labels,
+                                Range call, const Entry *entry) {
+  if (reporter.isSilent() || !entry || entry->kind != EntryKind::step)
     return;
-  Range range = userPlace(call);
+  Range range = current.userPlace(call);
   if (const Tensor *tensor = logits.get<Tensor>()) {
     mlir::Value shown = shownBy(tensor->value);
-    const ast::CallableItem *maker = entry()->madeBy.lookup(shown);
+    const ast::CallableItem *maker = entry->madeBy.lookup(shown);
     std::string squashes = maker && maker->name.text == "softmax"                    ? "softmax"
                            : llvm::isa_and_nonnull<SigmoidOp>(shown.getDefiningOp()) ? "sigmoid"
                                                                                      : "";
@@ -209,7 +199,7 @@ void Elaborator::warnLoss(const std::string &name, const Value &logits, const Va
   const Tensor *truth = labels.get<Tensor>();
   if (!truth || truth->isFloat()) // what an autoencoder is to give back is its input
     return;
-  for (const CallArgument &argument : entry()->modelArguments)
+  for (const CallArgument &argument : entry->modelArguments)
     if (const Tensor *input = argument.value.get<Tensor>();
         input && isSame(input->value, truth->value))
       diagnostics
@@ -221,16 +211,14 @@ void Elaborator::warnLoss(const std::string &name, const Value &logits, const Va
 }
 
 /// The prelude's losses, whose arguments are bound.
-void Elaborator::warnLossCall(const ast::CallableItem &callable, Range call) {
+void TrainingWarnings::warnLossCall(const ast::CallableItem &callable, Range call,
+                                    const Entry *entry) {
   const std::string &name = callable.name.text;
   if (!current->file->prelude || (name != "cross_entropy" && name != "bce_with_logits"))
     return;
-  auto argument = [&](const char *text) {
-    auto found = current->scope->names.find(text);
-    return found == current->scope->names.end() ? Value() : found->second.value;
-  };
-  warnLoss(name, argument("logits"), argument(name == "cross_entropy" ? "labels" : "targets"),
-           call);
+  const Value *logits = argument("logits"),
+              *labels = argument(name == "cross_entropy" ? "labels" : "targets");
+  warnLoss(name, logits ? *logits : Value(), labels ? *labels : Value(), call, entry);
 }
 
 } // namespace weir::elab
