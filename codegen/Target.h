@@ -18,6 +18,8 @@
 #include "codegen/Tuning.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
+#include "runtime/base/MachineRates.h"
+
 #include "mlir/Support/Timing.h"
 
 #include <functional>
@@ -121,12 +123,17 @@ public:
   /// launch costs next to nothing.
   virtual int64_t mostCopies(KernelOp kernel) const = 0;
 
-  /// About how long a kernel of so many floating-point operations takes that moves so many bytes,
-  /// in seconds of the device described: for comparing kernels.
-  virtual double secondsOf(double flops, double bytes) const = 0;
+  /// How fast the described device is: one of runtime/base/MachineRates.h. For comparing kernels
+  /// and schedules.
+  virtual const DeviceRates &rates() const = 0;
 
-  /// About how long so many bytes take from the host's memory or to it, likewise.
-  virtual double transferSeconds(double bytes) const = 0;
+  /// The time of a kernel, in seconds, at these rates.
+  double secondsOf(double flops, double bytes) const {
+    return rates().kernels.secondsOf(flops, bytes);
+  }
+
+  /// The time of a copy to the host's memory or from it, in seconds, at these rates.
+  double transferSeconds(double bytes) const { return rates().transferSeconds(bytes); }
 
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.

@@ -19,6 +19,7 @@
 #include "ir/weir/requests/Blocks.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Pipeline.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Text.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -178,8 +179,8 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
       return;
     if (auto costed = dyn_cast<Costed>(op)) {
       Cost cost = costed.cost();
-      // As the compiler weighs them where it cuts (passes/stages/AssignStages.cpp).
-      double takes = double(cost.flops) + 10 * double(cost.bytes);
+      // As passes/stages/AssignStages.cpp does.
+      double takes = machines::stageCost(double(cost.flops), double(cost.bytes));
       parts[size_t(stage)].work += takes;
       work += takes;
     }

@@ -87,14 +87,13 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
   double launch = 0;
   int64_t begin = 0;
   for (const DeviceGroup &group : cluster.groups) {
-    const Device &device = group.device;
     if (begin >= mesh.ranks())
       break;
     begin += group.count;
-    rates.rank.flopsPerSecond =
-        std::min(rates.rank.flopsPerSecond, device.rateOf(std::string(multiplied)));
-    rates.rank.bytesPerSecond = std::min(rates.rank.bytesPerSecond, device.bandwidth);
-    launch = std::max(launch, device.launch);
+    const DeviceRates device = group.device.ratesFor(std::string(multiplied));
+    rates.rank.flopsPerSecond = std::min(rates.rank.flopsPerSecond, device.kernels.flopsPerSecond);
+    rates.rank.bytesPerSecond = std::min(rates.rank.bytesPerSecond, device.kernels.bytesPerSecond);
+    launch = std::max(launch, device.launchSeconds);
   }
   for (auto [number, axis] : llvm::enumerate(mesh.axes)) {
     if (axis.size == 1)

@@ -10,8 +10,8 @@
 
 #include "passes/collectives/Timing.h"
 #include "planner/machines/Cluster.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Mesh.h"
-#include "runtime/base/MeshRates.h"
 #include "runtime/base/Precision.h"
 
 namespace weir::planner {

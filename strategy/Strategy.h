@@ -51,7 +51,7 @@ struct Strategy {
   Setting<Element> gradReduceType = byDefault(Element::f32); ///< of gradients, over ranks
   Setting<Element> tpReduceType = byDefault(Element::f32);   ///< of partial sums, over tp
   Setting<bool> overlap = byDefault(true);                   ///< with computation
-  Setting<Link> link = byDefault(Link());                    ///< that collectives are scheduled for
+  Setting<Link> link = byDefault(machines::defaultLink);     ///< that collectives are scheduled for
   std::optional<MeshRates> rates = std::nullopt;             ///< that shardings are chosen by
 
   bool operator==(const Strategy &) const = default;

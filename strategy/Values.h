@@ -15,10 +15,9 @@
 #define WEIR_STRATEGY_VALUES_H
 
 #include "runtime/base/Element.h"
-#include "runtime/base/Link.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Mesh.h"
-#include "runtime/base/MeshRates.h"
 #include "runtime/base/Precision.h"
 #include <cstdint>
 #include <string>

@@ -10,6 +10,7 @@
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
 #include "passes/Pipeline.h"
+#include "runtime/base/MachineRates.h"
 #include "verify/Gradients.h"
 
 using namespace mlir;
@@ -17,9 +18,6 @@ using namespace mlir;
 namespace weir {
 namespace {
 
-/// Of the interpreter on a core of 2020: a floating-point operation, and an element read or
-/// written.
-constexpr double perOperation = 0.25e-9, perElement = 3e-9;
 /// A gradient's computation, in executions of what leads to its loss.
 constexpr double backward = 2;
 /// A plan is run over an arena that remembers what is known; an action is run, compared, and where
@@ -30,8 +28,8 @@ double secondsOf(Operation *op) {
   double seconds = 0;
   if (auto costed = dyn_cast<Costed>(op)) {
     Cost cost = costed.cost();
-    seconds = static_cast<double>(cost.flops) * perOperation +
-              static_cast<double>(cost.bytes) / 4 * perElement;
+    seconds = static_cast<double>(cost.flops) * machines::interpretedOperation +
+              static_cast<double>(cost.bytes) / 4 * machines::interpretedElement;
   }
   double inside = 0;
   for (Region &region : op->getRegions())

@@ -108,13 +108,8 @@ public:
     return libraryTakes(root, epilogue);
   }
   bool roundsFactors() const override { return false; }
-  /// Of one core, whose share of the memory's bandwidth grows with its arithmetic.
-  double transferSeconds(double bytes) const override {
-    return secondsOf(0, 2 * bytes); // host and device are one memory
-  }
-  double secondsOf(double flops, double bytes) const override {
-    double perSecond = (processor.vectorBits == 512 ? 100e9 : 60e9);
-    return std::max(flops / perSecond, bytes / 8e9);
+  const DeviceRates &rates() const override {
+    return processor.vectorBits == 512 ? machines::cpu512 : machines::cpu256;
   }
   bool reducesInSteps() const override { return false; }
   bool stagesPorts() const override { return false; }

@@ -127,15 +127,13 @@ void Emission::storeResult(unsigned index, AffineExpr position, Value scalar) {
 void Emission::findInPlace() { plan.inPlace = places.find(kernel); }
 
 double estimatedTime(KernelOp kernel) {
-  // About 65 operations and 80 bytes per nanosecond: vector code of one core, operands in its
-  // caches.
-  double time = 0.0125 * double(trafficBytes(kernel));
+  double time = machines::cachedByte * double(trafficBytes(kernel));
   for (Operation &op : kernel.getBody().front())
     if (auto costed = dyn_cast<Costed>(op)) {
       // An elementary function is one operation to Costed.
       auto pointwise = dyn_cast<Pointwise>(op);
       double weight = pointwise ? double(pointwise.weight()) : 1;
-      time += 0.015 * weight * double(costed.cost().flops);
+      time += machines::cachedOperation * weight * double(costed.cost().flops);
     }
   return time;
 }

@@ -35,8 +35,6 @@ namespace {
 
 /// More tasks than this only make the combination of their sums longer.
 constexpr int64_t mostTasks = 64;
-/// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
-constexpr double summedElementTime = 0.25;
 /// Bytes that a thread saves of a row, at most: what the caches of its core hold.
 constexpr int64_t mostSavedBytes = 1 << 20;
 /// Columns of a task, where tasks are columns, are a multiple of this.
@@ -140,7 +138,7 @@ LogicalResult RowEmitter::run() {
   summedRows =
       space.rows <= deterministicRanks
           ? space.rows
-          : rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns)));
+          : rowsOf(tasksIn(machines::summedElement * double(space.rows) * double(space.columns)));
   bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {

@@ -8,6 +8,8 @@
 #ifndef WEIR_CODEGEN_CUDA_ARCHITECTURE_H
 #define WEIR_CODEGEN_CUDA_ARCHITECTURE_H
 
+#include "runtime/base/MachineRates.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -21,9 +23,8 @@ struct Architecture {
   std::string name; ///< "cuda:sm_90"; "cuda" where it is known when loading alone
   int version = 0;  ///< 90; 0 for "cuda"
   int multiprocessors = 132;
-  double flopsPerSecond = 500e12, bytesPerSecond = 2.8e12; ///< of what products reach in bf16
-  double hostBytesPerSecond = 25e9; ///< one way over PCIe: generation 4, or 5 for sm_90 and on
-  bool libraries = true;            ///< whether libraries may serve what they do
+  const DeviceRates *rates = &machines::cudaAny;
+  bool libraries = true; ///< whether libraries may serve what they do
 
   /// Whether its tensor cores multiply floats of eight bits. What is known when loading alone may
   /// have none that do.

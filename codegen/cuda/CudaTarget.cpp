@@ -121,12 +121,7 @@ public:
            isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
   bool roundsFactors() const override { return true; }
-  double secondsOf(double flops, double bytes) const override {
-    return std::max(flops / architecture.flopsPerSecond, bytes / architecture.bytesPerSecond);
-  }
-  double transferSeconds(double bytes) const override {
-    return bytes / architecture.hostBytesPerSecond;
-  }
+  const DeviceRates &rates() const override { return *architecture.rates; }
   bool machineFailed() const override { return lacking; }
   bool tuningFailed() const override { return refused; }
   bool reducesInSteps() const override { return true; }

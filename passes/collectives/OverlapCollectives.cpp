@@ -27,7 +27,7 @@
 #include "passes/collectives/Timing.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/memory/Reserve.h"
-#include "runtime/base/Link.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Mesh.h"
 #include <map>
 

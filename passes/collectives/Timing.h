@@ -9,7 +9,7 @@
 #define WEIR_PASSES_COLLECTIVES_TIMING_H
 
 #include "codegen/Target.h"
-#include "runtime/base/Link.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/planned/Simulate.h"
 
 namespace weir {

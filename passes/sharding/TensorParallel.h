@@ -22,7 +22,7 @@
 #define WEIR_PASSES_SHARDING_TENSORPARALLEL_H
 
 #include "passes/sharding/Propagation.h"
-#include "runtime/base/MeshRates.h"
+#include "runtime/base/MachineRates.h"
 
 namespace weir::sharding {
 

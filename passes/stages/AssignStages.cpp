@@ -21,6 +21,7 @@
 #include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
 #include "passes/stages/Schedules.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Stages.h"
 
 namespace weir {
@@ -43,15 +44,12 @@ struct Depends {
   }
 };
 
-/// Operations that pass while a byte of memory does.
-constexpr double flopsOfByte = 10;
-
 double costOf(Operation *op) {
   auto costed = dyn_cast<Costed>(op);
   if (!costed)
     return 0;
   Cost cost = costed.cost();
-  return double(cost.flops) + flopsOfByte * double(cost.bytes);
+  return machines::stageCost(double(cost.flops), double(cost.bytes));
 }
 
 /// Where a list of ops is cut, so that the most expensive part is as cheap as can be.

@@ -25,7 +25,7 @@
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "passes/sharding/OpSharding.h"
-#include "runtime/base/MeshRates.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Stages.h"
 #include <map>
 

@@ -8,15 +8,12 @@
 #include "passes/stages/SavedActivations.h"
 #include "ir/weir/random/Random.h"
 #include "passes/MinCut.h"
+#include "runtime/base/MachineRates.h"
 
 using namespace mlir;
 
 namespace weir::stages {
 namespace {
-
-/// What a device computes in f32 while it moves a byte: 10 on an A100, 13 on a Zen 5, 20 on an
-/// H100.
-constexpr double operationsOfAByte = 10;
 
 /// A kernel makes it for itself, or it is another shape of what is kept.
 bool isFree(Operation *op) {
@@ -118,7 +115,8 @@ private:
       kept += 2 * double(storageBytes(result.getType()));
     graph.add(made(i), there(i), free ? MinCut::never : kept);
     if (!free)
-      graph.add(0, made(i), mayBeAgain(i) ? operations(op) / operationsOfAByte : MinCut::never);
+      graph.add(0, made(i),
+                mayBeAgain(i) ? operations(op) / machines::flopsPerByte : MinCut::never);
     for (Value operand : op->getOperands())
       if (Operation *maker = operand.getDefiningOp(); maker && number(maker) >= 0) {
         size_t from = size_t(number(maker));

@@ -13,6 +13,7 @@
 #ifndef WEIR_PLANNER_MACHINES_CLUSTER_H
 #define WEIR_PLANNER_MACHINES_CLUSTER_H
 
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/spec/Exchange.h"
 #include <cstdint>
@@ -49,6 +50,10 @@ struct Device {
 
   /// Of products that multiply what is named so, or f32's; of all that begin with f8, those of f8.
   double rateOf(const std::string &multiplied) const;
+  /// The device as other parts of the compiler see it, where products multiply that.
+  DeviceRates ratesFor(const std::string &multiplied) const {
+    return {{rateOf(multiplied), bandwidth}, hostBandwidth, launch};
+  }
 };
 
 /// Devices of one kind, one after the other in the order of ranks.

@@ -8,6 +8,7 @@
 #include "planner/machines/DevicePrices.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace weir::planner {
 
@@ -46,15 +47,25 @@ WorkKind workOf(std::string_view shape) {
                               : WorkKind::elementwise;
 }
 
+double rateOf(const Device &device, WorkKind kind, const std::string &multiplied) {
+  switch (kind) {
+  case WorkKind::elementwise:
+    return device.elementwise > 0
+               ? device.elementwise
+               : device.products.rate.at("f32") * machines::elementwiseOfProducts;
+  case WorkKind::attention:
+    return device.attention > 0 ? device.attention
+                                : machines::attentionOfProducts * device.rateOf(multiplied);
+  case WorkKind::convolution:
+    return device.convolution > 0 ? device.convolution
+                                  : machines::convolutionOfProducts * device.rateOf(multiplied);
+  }
+  std::abort(); // there is no such kind
+}
+
 double secondsOf(const Device &device, const KernelWork &work, const std::string &multiplied) {
-  auto rateOr = [&](double rate, double part) {
-    return rate > 0 ? rate : part * device.rateOf(multiplied);
-  };
-  double rate = work.kind == WorkKind::attention     ? rateOr(device.attention, 0.5)
-                : work.kind == WorkKind::convolution ? rateOr(device.convolution, 1)
-                : device.elementwise > 0             ? device.elementwise
-                                                     : device.products.rate.at("f32") / 2;
-  return std::max(work.flops / rate, work.bytes / device.bandwidth);
+  return Rates{rateOf(device, work.kind, multiplied), device.bandwidth}.secondsOf(work.flops,
+                                                                                  work.bytes);
 }
 
 } // namespace weir::planner

@@ -34,7 +34,11 @@ struct KernelWork {
   double flops = 0, bytes = 0;
 };
 
-/// Where a device says no rate, a part of that of products that multiply `multiplied`.
+/// FLOP/s of such work: the device's own rate or, if its file has none, a part of the rate of
+/// products (runtime/base/MachineRates.h). `multiplied` is what the products multiply.
+double rateOf(const Device &device, WorkKind kind, const std::string &multiplied);
+
+/// The longer of the work's FLOPs at that rate and of its bytes.
 double secondsOf(const Device &device, const KernelWork &work, const std::string &multiplied);
 
 } // namespace weir::planner

@@ -49,8 +49,7 @@ public:
   void run() {
     launch();
     if (std::vector<MeasuredWork> some = kernels(WorkKind::elementwise); !some.empty()) {
-      if (device.elementwise <= 0)
-        device.elementwise = device.products.rate.at("f32") / 2;
+      device.elementwise = planner::rateOf(device, WorkKind::elementwise, "f32");
       lower([&] { return errorOfAll(some); }, {&device.elementwise, &device.bandwidth});
     }
     device.attention = rateOf(WorkKind::attention, device.attention);
@@ -132,8 +131,9 @@ void fitDevice(Device &device, const std::vector<MeasuredWork> &measured) {
 }
 
 void fitLinks(LinkLevel &level, int64_t members, const std::vector<MeasuredGather> &measured) {
-  level.bandwidth = level.bandwidth > 0 ? level.bandwidth : 1e9;
-  level.latency = level.latency > 0 ? level.latency : 1e-5;
+  constexpr Link start{.bytesPerSecond = 1e9, .latency = 1e-5}; // of the fit
+  level.bandwidth = level.bandwidth > 0 ? level.bandwidth : start.bytesPerSecond;
+  level.latency = level.latency > 0 ? level.latency : start.latency;
   lower(
       [&] {
         double error = 0;

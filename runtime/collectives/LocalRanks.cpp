@@ -7,7 +7,7 @@
 
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/Link.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/RankPlacement.h"
 #include "runtime/base/Text.h"
 #include <algorithm>

@@ -48,10 +48,7 @@ public:
     return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }
   bool roundsFactors() const override { return whole->roundsFactors(); }
-  double secondsOf(double flops, double bytes) const override {
-    return whole->secondsOf(flops, bytes);
-  }
-  double transferSeconds(double bytes) const override { return whole->transferSeconds(bytes); }
+  const DeviceRates &rates() const override { return whole->rates(); }
   bool reducesInSteps() const override { return whole->reducesInSteps(); }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }

@@ -353,8 +353,7 @@ namespace {
 
 /// So many cores as one device: what each computes is cut over them, and is waited for.
 planner::Device ofCores(planner::Device device, int64_t cores) {
-  constexpr double ofEach = 0.9; // that each further doubling leaves
-  double times = double(cores) * std::pow(ofEach, std::log2(double(cores)));
+  double times = double(cores) * std::pow(machines::leftOfDoubledCores, std::log2(double(cores)));
   device.memory *= cores;
   device.bandwidth *= times;
   device.elementwise *= times;
@@ -367,13 +366,20 @@ planner::Device ofCores(planner::Device device, int64_t cores) {
   return device;
 }
 
+planner::LinkLevel levelOf(const char *name, const Link &link, bool overlaps) {
+  return {.name = name,
+          .bandwidth = link.bytesPerSecond,
+          .latency = link.latency,
+          .overlaps = overlaps};
+}
+
 /// What is here, as far as it is known: cores that share their memory, or GPUs of one node.
 Cluster clusterHere(const CompileOptions &options, int64_t count) {
   if (!options.cluster.empty())
     return planner::readCluster(options.cluster);
   if (options.target->starts_with("cpu")) {
-    Cluster cluster = planner::clusterOf(
-        "cpu", count, {.name = "memory", .bandwidth = 6e9, .latency = 30e-6, .overlaps = false});
+    Cluster cluster =
+        planner::clusterOf("cpu", count, levelOf("memory", machines::betweenCores, false));
     cluster.groups.front().device.target = *options.target;
     return cluster;
   }
@@ -383,7 +389,7 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
   if (known.empty())
     throw Failure(Exit::usage, "--mesh auto for --target " + *options.target +
                                    ": describe the GPUs in a file, and give --cluster FILE.toml");
-  return planner::clusterOf(known, count, {.name = "NVLink", .bandwidth = 235e9, .latency = 3e-6});
+  return planner::clusterOf(known, count, levelOf("NVLink", machines::betweenGpus, true));
 }
 
 /// What is chosen with the mesh, and was given beside it.

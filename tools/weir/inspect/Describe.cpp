@@ -11,6 +11,7 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/PrefetchDepth.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
@@ -191,7 +192,8 @@ void Describer::walk(const std::string &entry, const Actions &actions, uint64_t 
 }
 
 uint64_t cost(const ordered_json &call) {
-  return std::max(call["flops"].get<uint64_t>(), flopsPerByte * call["bytes"].get<uint64_t>());
+  return std::max(call["flops"].get<uint64_t>(),
+                  machines::flopsPerByteOfCore * call["bytes"].get<uint64_t>());
 }
 
 /// How often a step has the kernel or call.

@@ -21,7 +21,7 @@
 //   flops [{entry, ..}]: FLOPs and bytes of a run of each entry, by line (InspectFlops.h)
 //
 // A share is the part of a step's cost, from 0 to 1; 0 outside of the step. The cost of a launch or
-// call is the larger of its FLOPs and flopsPerByte times its bytes.
+// call is the larger of its FLOPs and machines::flopsPerByteOfCore times its bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +33,6 @@
 #include <nlohmann/json.hpp>
 
 namespace weir {
-
-/// What a core computes while memory moves a byte, roughly: enough to order costs by.
-constexpr uint64_t flopsPerByte = 8;
 
 /// `program` has been verified (runtime/artifact/Reader.h): nothing is checked again here.
 nlohmann::ordered_json describe(const artifact::Program &program);

@@ -8,6 +8,7 @@
 #include "tools/weir/inspect/InspectPipeline.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Stages.h"
 #include "runtime/report/Table.h"
 #include "tools/weir/Numbers.h"
@@ -19,9 +20,6 @@ using nlohmann::ordered_json;
 
 namespace weir {
 namespace {
-
-/// Operations that pass while a byte of memory does, as where stages are cut.
-constexpr double flopsOfByte = 10;
 
 /// What a rank does next: some work, or an end of a transfer.
 struct Item {
@@ -50,7 +48,7 @@ void collect(const artifact::Program &program,
       continue;
     }
     spec::Cost cost = artifact::costOf(program, *action);
-    stage.items.push_back({rounds * (double(cost.flops) + flopsOfByte * double(cost.bytes))});
+    stage.items.push_back({rounds * machines::stageCost(double(cost.flops), double(cost.bytes))});
   }
 }
 

@@ -176,7 +176,7 @@ ordered_json describeTime(const artifact::Program &program, const TimeOptions &o
                   "each stage");
   std::string target = artifact::deviceOf(program).target()->str();
   Rates rates = options.rates.empty() ? ratesOf(target) : *Rates::parse(options.rates);
-  Link link = options.link.empty() ? Link() : *Link::parse(options.link);
+  Link link = options.link.empty() ? machines::defaultLink : *Link::parse(options.link);
   Timing timing(program, rates, link);
   std::vector<TimedAction> step;
   for (const artifact::Entry *entry : *program.entries())

@@ -9,7 +9,7 @@
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTTIME_H
 
 #include "runtime/artifact/Artifact_generated.h"
-#include "runtime/base/Link.h"
+#include "runtime/base/MachineRates.h"
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ namespace weir {
 
 /// What a prediction is of. What is not given is assumed, and said to be.
 struct TimeOptions {
-  std::string link;  ///< as Link::parse takes it; "": Link's own
+  std::string link;  ///< as Link::parse takes it; "": machines::defaultLink
   std::string rates; ///< as Rates::parse takes them; "": those of the target
 };
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/MachineRates.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Lines.h"
 #include "runtime/report/Table.h"
@@ -347,7 +348,7 @@ void printDescription(const ordered_json &facts, std::ostream &out) {
   printFlops(facts["flops"], out);
   printKernels(facts["kernels"], out);
   printCalls(facts["calls"], out);
-  out << "share: of a step's cost, the larger of FLOPs and " << flopsPerByte
+  out << "share: of a step's cost, the larger of FLOPs and " << machines::flopsPerByteOfCore
       << " x bytes of each launch and call\n\n";
   printVariables(facts, out);
   printMemory(facts["memory"], out);

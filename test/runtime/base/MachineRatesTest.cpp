@@ -1,11 +1,11 @@
-//===- MeshRatesTest.cpp - How fast the ranks of a mesh are ---------------===//
+//===- MachineRatesTest.cpp - How fast machines are -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/MeshRates.h"
+#include "runtime/base/MachineRates.h"
 #include <gtest/gtest.h>
 
 using namespace weir;
@@ -24,14 +24,14 @@ TEST(MeshRates, AreReadAndWritten) {
   EXPECT_EQ(rates->text(), text);
 }
 
-TEST(MeshRates, OfWhatIsNotSaidAreTheUsual) {
+TEST(MeshRates, HaveDefaults) {
   std::optional<MeshRates> none = MeshRates::parse("");
   ASSERT_TRUE(none);
-  EXPECT_EQ(none->rank.flopsPerSecond, MeshRates::usual.flopsPerSecond);
+  EXPECT_EQ(none->rank.flopsPerSecond, machines::defaultRank.flopsPerSecond);
   std::optional<MeshRates> rank = MeshRates::parse("60GFLOP/s,8GB/s");
   ASSERT_TRUE(rank);
   EXPECT_EQ(rank->rank.flopsPerSecond, 60e9);
-  EXPECT_EQ(rank->along("tp").gather, MeshRates::usualLinks.gather);
+  EXPECT_EQ(rank->along("tp").gather, machines::defaultAxis.gather);
 }
 
 TEST(MeshRates, ThatAreNoneSayWhatIsExpected) {
@@ -45,6 +45,31 @@ TEST(MeshRates, ThatAreNoneSayWhatIsExpected) {
         << text;
   }
   EXPECT_EQ(MeshRates::wrong("60GFLOP/s,8GB/s"), "");
+}
+
+/// Help texts and docs state these defaults.
+TEST(Machines, DefaultsAreWhatHelpSays) {
+  EXPECT_EQ(machines::defaultLink.text(), "10GB/s,20us");
+  EXPECT_EQ(machines::defaultLink.secondsOf(5'000'000'000, 10'000'000'000), 1 + 20e-6);
+  EXPECT_EQ(MeshRates().text(), "1000TFLOP/s,3.3TB/s");
+  EXPECT_EQ(MeshRates().along("tp"), machines::defaultAxis);
+}
+
+/// On a CPU, host and device are one memory, and a copy reads and writes each byte.
+TEST(Machines, CopiesOnACpuMoveEachByteTwice) {
+  for (const DeviceRates &cpu : {machines::cpu256, machines::cpu512})
+    for (double bytes : {0.0, 1.0, 3e9, 12345678.0})
+      EXPECT_EQ(cpu.transferSeconds(bytes), cpu.kernels.secondsOf(0, 2 * bytes));
+}
+
+TEST(Machines, KernelsTakeTheLongerOfComputeAndMemory) {
+  const Rates rates = machines::cudaSm90.kernels;
+  EXPECT_EQ(rates.secondsOf(700e12, 1), 1);
+  EXPECT_EQ(rates.secondsOf(1, 2.9e12), 1);
+}
+
+TEST(Machines, StageCostsAreFlops) {
+  EXPECT_EQ(machines::stageCost(7, 3), 7 + machines::flopsPerByte * 3);
 }
 
 } // namespace
