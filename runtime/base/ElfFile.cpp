@@ -42,21 +42,21 @@ std::string faultOfLibrary(const std::string &path) {
   if (kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::none)
     return "";
   if (kind != std::filesystem::file_type::regular)
-    return "is no regular file";
+    return "is not a regular file";
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return "";
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char *>(&header), sizeof header);
   if (file.gcount() < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-    return "is no shared library";
+    return "is not a shared library";
   if (file.gcount() < std::streamsize(sizeof header))
     return "is truncated";
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != EM_X86_64)
     return "is built for another processor architecture";
   if (header.e_type != ET_DYN)
-    return "is no shared library";
+    return "is not a shared library";
   return isTruncated(file, header) ? "is truncated" : "";
 }
 

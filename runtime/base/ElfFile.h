@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// Why a file is no shared library for this processor ("is truncated"), or "". dlopen waits for
+/// Why a file is not a shared library for this processor ("is truncated"), or "". dlopen waits for
 /// ever for a writer of a FIFO, maps a file that ends before what its headers say, so that the
 /// process ends with SIGBUS where it reads the rest, and says of another processor's library that
 /// there is no such file. "" of what is not there or cannot be read: dlopen says so itself.

@@ -74,10 +74,11 @@ std::optional<MeshRates> MeshRates::parse(std::string_view text) {
 
 std::string MeshRates::wrong(std::string_view text) {
   return parse(text) ? ""
-                     : concat(text, " are no rates: expected operations and bytes of memory per "
-                                    "second, and for each axis bytes per second that are gathered "
-                                    "and exchanged, and the time that an exchange takes besides, "
-                                    "such as 400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us");
+                     : concat("cannot read the rates ", text,
+                              ": expected FLOPs per second, memory bandwidth, and for each "
+                              "axis the bandwidth of all-gathers, the bandwidth of "
+                              "all-to-alls and the latency, such as "
+                              "400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us");
 }
 
 /// Few digits that parse to about the number.

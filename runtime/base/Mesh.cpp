@@ -69,23 +69,23 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     std::string_view one = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
     if (comma != std::string_view::npos && rest.empty())
-      return wrong("there is nothing behind the last comma");
+      return wrong("nothing follows the last comma");
     size_t equal = one.find('=');
     std::string name(one.substr(0, equal));
     if (name.empty() || equal == std::string_view::npos)
-      return wrong(concat("'", one, "' is no axis with its size"));
+      return wrong(concat("'", one, "' is not an axis with a size, such as dp=2"));
     std::string_view number = one.substr(equal + 1);
     std::optional<std::vector<int64_t>> numbers = numbersOf(number);
     if (!numbers)
-      return wrong(concat("'", number, "' is no size of the axis ", name));
+      return wrong(concat("'", number, "' is not a valid size of the axis ", name));
     Axis axis{name};
     if (numbers->size() == 1)
       axis.size = numbers->front();
     else if (!axis.setShares(std::move(*numbers)))
-      return wrong(concat("the shares of ", name, " come to more than ", Axis::mostShares));
+      return wrong(concat("the shares of ", name, " add up to more than ", Axis::mostShares));
     if (axis.hasShares() && !mayHaveShares(name))
-      return wrong(concat("ranks along ", name, " have equal shares, not ", number,
-                          ": those along dp and pp may have others"));
+      return wrong(concat("the axis ", name, " does not support unequal shares, such as ", number,
+                          ": only dp and pp do"));
     mesh.axes.push_back(std::move(axis));
     if (std::string problem = mesh.wrong(); !problem.empty())
       return wrong(problem);
@@ -98,7 +98,7 @@ std::string Mesh::wrong() const {
   int64_t all = 1;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (find(axes[i].name) != int(i))
-      return concat("the axis ", axes[i].name, " is there twice");
+      return concat("the axis ", axes[i].name, " is given twice");
     if (axes[i].size < 1)
       return concat("the axis ", axes[i].name, " has no ranks");
     if (axes[i].size > mostRanks / all)

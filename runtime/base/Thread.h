@@ -27,9 +27,8 @@ template <typename Body> std::thread startThread(Body body) {
   } catch (const std::system_error &error) {
     throw Failure(Exit::device,
                   concat("cannot start a thread: ", error.code().message(),
-                         "; --threads N takes fewer, ulimit -u and the container's limit on "
-                         "processes say how many there may be, ulimit -v whether there is room "
-                         "for one"));
+                         "; use fewer threads (--threads N), or raise the limit on processes "
+                         "(ulimit -u, or the container's) or on memory (ulimit -v)"));
   }
 }
 

@@ -25,7 +25,7 @@ std::string wrongEnding(const std::string &option, const std::string &path,
   if (found == ending || std::ranges::find(known, found) == std::end(known))
     return "";
   return concat("warning: ", option, " ", path, ": Weir writes this file as ", ending,
-                ", whatever its extension");
+                ", regardless of its extension");
 }
 
 std::function<void(const std::string &)> warnsOfEnding(const std::string &option,

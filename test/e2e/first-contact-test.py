@@ -179,11 +179,11 @@ class Data(weirtest.Test):
         model = self.write("m.weir", LINEAR)
         x = data(x=npy(self.folder / "x.npy", "f", [2, 2], [1.0] * 4))
         done = self.weir("train", model, *x, "-o", self.folder / "m.onnx", "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.csv")
-        self.assertIn("m.onnx: Weir writes this file as .weirx, whatever its extension", done.stderr)
-        self.assertIn("m.csv: Weir writes this file as .jsonl, whatever its extension", done.stderr)
+        self.assertIn("m.onnx: Weir writes this file as .weirx, regardless of its extension", done.stderr)
+        self.assertIn("m.csv: Weir writes this file as .jsonl, regardless of its extension", done.stderr)
         self.assertNotIn("ending", self.weir("compile", model, "-o", artifact).stderr)
         done = self.weir("predict", artifact, "--checkpoint", self.folder / "kept", *x, "-o", out)
-        self.assertIn(f"warning: -o {out}: Weir writes this file as .npy, whatever its extension", done.stderr)
+        self.assertIn(f"warning: -o {out}: Weir writes this file as .npy, regardless of its extension", done.stderr)
         self.assertEqual(out.read_bytes()[:6], b"\x93NUMPY")
 
 

@@ -110,7 +110,7 @@ class Flops(weirtest.Test):
         text = self.weir("inspect", artifact, "--lines").stdout
         for line in step["lines"]:
             self.assertIn(line["at"], text)
-        self.assertRegex(text, rf"A run of step:\n +at .*(\n .*)+\n +all +{step['model_flops'] / 1e6:.3f} ")
+        self.assertRegex(text, rf"One run of step:\n +at .*(\n .*)+\n +all +{step['model_flops'] / 1e6:.3f} ")
         self.assertEqual(json.loads(self.weir("inspect", artifact, "--lines", "--json").stdout), facts["flops"])
         self.fails(2, "--lines", "weir", "inspect", artifact, "--lines", "--plan")
 

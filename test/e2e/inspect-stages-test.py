@@ -35,10 +35,10 @@ class InspectStages(weirtest.Test):
                 # What the next stage begins with, of four microbatches, and its gradients back.
                 self.assertIn(8, [row["times"] for row in received])
                 text = self.weir("inspect", artifact, "--sharding").stdout
-                self.assertNotIn("Ranks tell each other nothing", text)
-                self.assertIn("the bytes that the first ranks of all stages get so, together:\n", text)
+                self.assertNotIn("A step has no communication", text)
+                self.assertIn("the bytes that the first ranks of all stages receive together:\n", text)
                 self.assertRegex(text, r"\n +\S+gpt-char\.weir:\d+ +receive +pp +8 ")
-                self.assertRegex(text, rf"\nTogether over pp: \d+ transfers, {sent:,} bytes\n")
+                self.assertRegex(text, rf"\nTotal over pp: \d+ transfers, {sent:,} bytes\n")
 
     def test_collectives_of_all_stages(self):
         facts = self.facts(self.stages("pp=2,tp=2"), "--sharding")
@@ -58,12 +58,12 @@ class InspectStages(weirtest.Test):
 
     def test_whose_whole_tensors_are(self):
         text = self.weir("inspect", self.stages(), "--sharding").stdout
-        self.assertIn("what has no @ every rank of its stage has:\n", text)
-        self.assertIn("what has no @ every rank of its stage computes whole:\n", text)
+        self.assertIn("without @: replicated on every rank of its stage):\n", text)
+        self.assertIn("neither: computed whole by every rank of its stage):\n", text)
         text = self.weir("inspect", self.compiled("dp=2"), "--sharding").stdout
-        self.assertIn("what has no @ every rank has:\n", text)
-        self.assertIn("what has no @ every rank computes whole:\n", text)
-        self.assertIn("the bytes that a rank gets so:\n", text)
+        self.assertIn("without @: replicated on every rank):\n", text)
+        self.assertIn("neither: computed whole by every rank):\n", text)
+        self.assertIn("the bytes that a rank receives:\n", text)
 
     def test_memory(self):
         artifact = self.stages("pp=2,tp=2")
@@ -76,8 +76,8 @@ class InspectStages(weirtest.Test):
             self.assertLessEqual(stage["persistent"] + stage["scratch"], stage["arena"])
         text = self.weir("inspect", artifact, "--memory").stdout
         self.assertNotIn("compile it again", text)
-        self.assertIn(": a pipeline, of each stage its first rank:\n", text)
-        self.assertIn("What stages keep for their gradients is not listed", text)
+        self.assertIn(": memory of the first rank of each pipeline stage, in bytes:\n", text)
+        self.assertIn("The saved activations of pipeline stages are not listed", text)
         last = facts["stages"][-1]
         self.assertRegex(text, rf"\n +2 +{last['arena']:,} +{last['persistent']:,} +{last['scratch']:,}\n")
         self.assertIsNone(self.facts(self.compiled("dp=2"), "--memory")["stages"])

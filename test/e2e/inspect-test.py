@@ -73,7 +73,7 @@ class Inspect(weirtest.Test):
         for line, words in zip(head, (
             "gpt for x86-64", "width = 128", "2,000 steps of 12 rows", f"{values:,} values in 52 tensors",
             f"{facts['memory']['arena']:,} bytes at the peak", f"{step['flops'] / 1e6:.1f} MFLOP",
-            f"{len(facts['kernels'])} compiled, {step['launches']} launches a step", f"{step['calls']} of libraries",
+            f"{len(facts['kernels'])} compiled, {step['launches']} launches a step", f"{step['calls']} library calls",
         )):
             self.assertIn(words, line)
 

@@ -203,7 +203,7 @@ class Mesh(weirtest.Test):
 
     def test_inspect(self):
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
-        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=2; bytes, kernels and times are of the first rank\n")
+        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=2; bytes, kernels and times below are those of the first rank\n")
         self.assertEqual(json.loads(self.weir("inspect", artifact, "--json").stdout)["mesh"], "dp=2")
         self.assertIn('plan.collective all_gather over "dp"', self.weir("inspect", "--plan", artifact).stdout)
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", "--zero", 3, name="b.weirx")
@@ -223,7 +223,7 @@ class Mesh(weirtest.Test):
         self.assertEqual(facts["totals"]["dp"]["bytes"], sum(row["bytes"] for row in facts["collectives"]))
         self.assertEqual(facts["totals"]["dp"]["times"], sum(row["times"] for row in facts["collectives"]))
         text = self.weir("inspect", artifact, "--sharding").stdout
-        self.assertRegex(text, r"(?s)on dp=3\n.* 0 .*\n +1-2 .*all_to_all +dp.*Together over dp: ")
+        self.assertRegex(text, r"(?s)on dp=3\n.* 0 .*\n +1-2 .*all_to_all +dp.*Total over dp: ")
         alone = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", name="b.weirx")
         self.fails(2, "is for one device", "weir", "inspect", alone, "--sharding")
 

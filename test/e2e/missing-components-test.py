@@ -51,9 +51,9 @@ class MissingComponents(weirtest.Test):
         for content, fault in (
             (whole[: len(whole) // 2], "is truncated"),
             (whole[:40], "is truncated"),
-            (b"", "is no shared library"),
-            (b"not found\n" * 100, "is no shared library"),
-            (object_file, "is no shared library"),
+            (b"", "is not a shared library"),
+            (b"not found\n" * 100, "is not a shared library"),
+            (object_file, "is not a shared library"),
             (other, "is built for another processor architecture"),
         ):
             with self.subTest(fault, size=len(content)):
@@ -63,7 +63,7 @@ class MissingComponents(weirtest.Test):
             with self.subTest(make.__name__):
                 (self.folder / PLUGIN).unlink()
                 make(self.folder / PLUGIN)
-                self.says(f"{begin}but {folder / PLUGIN} is no regular file; {build}", *command, env=env)
+                self.says(f"{begin}but {folder / PLUGIN} is not a regular file; {build}", *command, env=env)
         (self.folder / PLUGIN).rmdir()
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))

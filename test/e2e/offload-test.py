@@ -72,7 +72,7 @@ class Offload(weirtest.Test):
         away = sum(row["bytes"] * row["times"] for row in facts["away"])
         self.assertEqual(away, facts["totals"]["away"])
         self.assertGreaterEqual(away, now["host"] - before["host"])
-        self.assertIn("With the host rather than kept", self.weir("inspect", "--memory", path).stdout)
+        self.assertIn("Activations offloaded to the host", self.weir("inspect", "--memory", path).stdout)
         for more in [["--threads", 1], ["--threads", 2, "--poison"], ["--offload-dir", self.folder]]:
             self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
         if others:

@@ -126,10 +126,10 @@ class Overlap(weirtest.Test):
         self.assertAlmostEqual(one["seconds"], one["computing"] + one["exposed"])
         self.assertEqual(sum(row["bytes"] for row in one["lines"]), sum(row["bytes"] for row in other["lines"]))
         text = self.weir("inspect", beside, "--time").stdout
-        self.assertRegex(text, r"\nA step, predicted: [\d.]+ TFLOP/s and [\d.]+ GB/s of memory, assumed; a link of 10 GB/s and 20 us, assumed\n")
-        self.assertRegex(text, r"\n  of that, exposed +[\d.]+\n")
+        self.assertRegex(text, r"\nPredicted time of a step, for [\d.]+ TFLOP/s and [\d.]+ GB/s of memory bandwidth \(assumed\); a link of 10 GB/s with a latency of 20 us \(assumed\)\n")
+        self.assertRegex(text, r"\n  exposed communication +[\d.]+\n")
         said = self.weir("inspect", beside, "--time", "--rates", "400TFLOP/s,3TB/s", *link).stdout
-        self.assertIn("A step, predicted: 400 TFLOP/s and 3000 GB/s of memory; a link of 0.1 GB/s and 20 us\n", said)
+        self.assertIn("Predicted time of a step, for 400 TFLOP/s and 3000 GB/s of memory bandwidth; a link of 0.1 GB/s with a latency of 20 us\n", said)
 
     def test_stages_are_not_predicted(self):
         artifact = self.compiled("mnist-mlp", "--mesh", "pp=2", name="stages.weirx")
@@ -141,7 +141,7 @@ class Overlap(weirtest.Test):
         self.fails(2, r"--link: expected bytes per second and the latency of an exchange, such as 50GB/s or 50GB/s,5us, but found 50",
                    "weir", "compile", MODELS / "mnist-mlp.weir", "--link", "50", "-o", self.folder / "a.weirx")
         inline = self.compiled("mnist-mlp", "--mesh", "dp=2", "--no-overlap", name="inline.weirx")
-        self.fails(2, r"--rates: expected operations and bytes of memory per second, such as 400TFLOP/s,3TB/s, but found 9",
+        self.fails(2, r"--rates: expected FLOPs per second and memory bandwidth, such as 400TFLOP/s,3TB/s, but found 9",
                    "weir", "inspect", inline, "--time", "--rates", "9")
 
 

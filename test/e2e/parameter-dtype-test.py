@@ -78,7 +78,7 @@ class Masters(weirtest.Test):
         artifact = self.folder / "inspected.weirx"
         self.inspected("--param-dtype", "bf16")
         text = self.weir("inspect", artifact, "--precision").stdout
-        self.assertEqual(text, "gpt in f32: everything computes in f32 and is stored as it, but parameters and optimizers' states, in bf16\n")
+        self.assertEqual(text, "gpt in f32: all ops compute in f32, and all tensors are stored in f32, except parameters and optimizer state, in bf16\n")
         self.inspected("--param-dtype", "bf16", "--precision", "bf16")
         facts = json.loads(self.weir("inspect", artifact, "--precision", "--json").stdout)
         self.assertEqual(facts["casts"]["parameters"], {})

@@ -173,14 +173,14 @@ train {
             self.assertRegex(one["at"], r"^(\S+\.weir:\d+)?$")
         text = self.weir("inspect", self.folder / "inspected.weirx", "--precision").stdout
         self.assertRegex(text, rf"pinned\.weir:14 +f32 +f32 +attend\*2 attend_grad\*2 +it reads f32; pinned by line {line}\n")
-        self.assertRegex(text, r"Casts of a step: \d+ parameters, each once; \d+ in kernels with other work\n")
-        self.assertRegex(text, r"Kernels of casts alone: \d+ of parameters and inputs, ")
+        self.assertRegex(text, r"Casts in a step: \d+ parameters, each once; \d+ fused into other kernels\n")
+        self.assertRegex(text, r"Kernels that only cast: \d+ of parameters and inputs, ")
 
     def test_where_all_is_f32_there_is_nothing_to_say(self):
         facts = self.precision_of(MODEL, *SMALL_GPT)
         self.assertEqual((facts["choices"], facts["casts"]["parameters"]), ([], {}))
         text = self.weir("inspect", self.folder / "inspected.weirx", "--precision").stdout
-        self.assertEqual(text, "gpt in f32: everything computes in f32 and is stored as it\n")
+        self.assertEqual(text, "gpt in f32: all ops compute in f32, and all tensors are stored in f32\n")
 
     def test_a_pin_holds_without_an_option_and_is_part_of_the_run(self):
         pinned = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision bf16 where starts_with(name, "h.") }\n')

@@ -529,7 +529,7 @@ class Deterministic(Ranks):
         self.assertRegex(said, r"a step runs as on 128 ranks \(pp=2,dp=8,tp=8\) on any mesh with pp=2: ")
         artifact = self.compiled(*MLP, "--mesh", "tp=2", "--deterministic")
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=8,tp=8, deterministic on tp=2; ")
-        self.assertIn(" on dp=8,tp=8, its ranks on the devices of tp=2\n", self.weir("inspect", "--sharding", artifact).stdout)
+        self.assertIn(" on dp=8,tp=8, with its ranks on the devices of tp=2\n", self.weir("inspect", "--sharding", artifact).stdout)
 
     def test_what_it_does_not_go_with(self):
         words = ["weir", "compile", *MLP, "-o", self.folder / "no.weirx", "--deterministic"]

@@ -23,7 +23,7 @@ class Quantization(weirtest.Test):
         """Neither the option nor the types of the program change."""
         artifact = self.folder / "int8.weirx"
         self.weir("compile", MODEL, "-o", artifact)
-        self.assertIn("everything computes in f32", self.weir("inspect", artifact, "--precision").stdout)
+        self.assertIn("all ops compute in f32", self.weir("inspect", artifact, "--precision").stdout)
 
     def test_its_gradients_are_those_that_the_prelude_says(self):
         said = self.weir("verify", MODEL, "--set", "hidden=20", "--set", "batch=5")

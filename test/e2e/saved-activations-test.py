@@ -215,7 +215,7 @@ class Keeping(weirtest.Test):
         whole = self.facts(path)
         text = self.weir("inspect", path, "--memory").stdout
         self.assertRegex(text, r"gpt for x86-64\S*: one arena of [\d,]+ bytes")
-        self.assertIn("Nothing is computed twice", text)
+        self.assertIn("No activation is recomputed", text)
         budget = self.taken(path)[0] + whole["scratch"] * 7 // 10
         path, said = self.compile(MODEL, "--threads", 2, "--memory", budget)
         facts = self.facts(path)
@@ -225,7 +225,7 @@ class Keeping(weirtest.Test):
         self.assertAlmostEqual(100 * facts["totals"]["share"], float(price), delta=0.06)
         self.assertEqual(facts["totals"]["gained"], facts["totals"]["scratch_if_kept"] - facts["scratch"])
         self.assertGreater(facts["totals"]["gained"], 0)
-        self.assertRegex(text, r"Computed again rather than kept:\n(.*\n)+.*it did not fit\n")
+        self.assertRegex(text, r"Recomputed activations, and the time to recompute each:\n(.*\n)+.*it did not fit\n")
         self.assertIn(f"the step takes {facts['scratch']:,} bytes instead of {facts['totals']['scratch_if_kept']:,}", text)
         # Nothing of it is by chance.
         before = path.read_bytes()

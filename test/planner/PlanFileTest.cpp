@@ -96,7 +96,7 @@ TEST(PlanFile, OfAWrongFileIsRefused) {
             ":2:8: plan.link: expected bytes per second and the latency of an exchange, such as "
             "50GB/s or 50GB/s,5us, but found fast");
   EXPECT_EQ(wrong("[plan]\nrates = \"fast\"\n").substr(0, 43),
-            ":2:9: plan.rates: fast are no rates: expect");
+            ":2:9: plan.rates: cannot read the rates fas");
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // RUN: weir-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{the axis dp is there twice}}
+// expected-error @+1 {{the axis dp is given twice}}
 func.func private @twice(tensor<4xf32> {weir.sharding = #weir.sharding<[4@dp@dp]>})
 
 // -----
@@ -10,12 +10,12 @@ func.func private @nothing(tensor<4xf32> {weir.sharding = #weir.sharding<[0@dp]>
 
 // -----
 
-// expected-error @+1 {{the axis dp is there twice}}
+// expected-error @+1 {{the axis dp is given twice}}
 module attributes {weir.mesh = #weir.mesh<dp = 2, dp = 3>} {}
 
 // -----
 
-// expected-error @+1 {{'0' is no size of the axis dp}}
+// expected-error @+1 {{'0' is not a valid size of the axis dp}}
 module attributes {weir.mesh = #weir.mesh<dp = 0>} {}
 
 // -----

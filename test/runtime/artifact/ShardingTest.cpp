@@ -70,11 +70,11 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
     return *program.entries[1]->actions[0]->work.AsCollective();
   };
   for (auto &[words, change] : std::initializer_list<std::pair<const char *, Change>>{
-           {"there is nothing behind the last comma", [](auto &p) { p.mesh = "dp=3,"; }},
+           {"nothing follows the last comma", [](auto &p) { p.mesh = "dp=3,"; }},
            {"there is no rank 3", [](auto &p) { p.rank = 3; }},
            {"it has several ranks and no mesh", [](auto &p) { p.mesh = ""; }},
            {"dp=2 does not divide dp=3", [](auto &p) { p.hosts = "dp=2"; }},
-           {"there is nothing behind the last comma", [](auto &p) { p.hosts = "dp=3,"; }},
+           {"nothing follows the last comma", [](auto &p) { p.hosts = "dp=3,"; }},
            {"of another mesh", [](auto &p) { p.hosts = "dp=3"; }},
            {"not of each which program", [](auto &p) { p.program_of.pop_back(); }},
            {"a program that is not there", [](auto &p) { p.program_of[0] = 2; }},

@@ -29,19 +29,20 @@ TEST(Mesh, RanksAreNumberedRowByRow) {
 
 TEST(Mesh, WhatIsNoneSaysWhatIsWrong) {
   for (auto [text, reason] : std::initializer_list<std::pair<const char *, const char *>>{
-           {"dp", "'dp' is no axis with its size"},
-           {"=2", "'=2' is no axis with its size"},
-           {"dp=0", "'0' is no size of the axis dp"},
-           {"dp=-2", "'-2' is no size of the axis dp"},
-           {"dp=2x", "'2x' is no size of the axis dp"},
-           {"dp=99999999999999999999", "is no size of the axis dp"},
-           {"dp=2,dp=2", "the axis dp is there twice"},
-           {"dp=2,", "there is nothing behind the last comma"},
-           {"dp=3:0", "'3:0' is no size of the axis dp"},
-           {"dp=3:", "'3:' is no size of the axis dp"},
-           {"dp=3:one", "'3:one' is no size of the axis dp"},
-           {"dp=49999:2", "the shares of dp come to more than 50000"},
-           {"tp=2:1", "ranks along tp have equal shares, not 2:1: those along dp and pp may"},
+           {"dp", "'dp' is not an axis with a size, such as dp=2"},
+           {"=2", "'=2' is not an axis with a size, such as dp=2"},
+           {"dp=0", "'0' is not a valid size of the axis dp"},
+           {"dp=-2", "'-2' is not a valid size of the axis dp"},
+           {"dp=2x", "'2x' is not a valid size of the axis dp"},
+           {"dp=99999999999999999999", "is not a valid size of the axis dp"},
+           {"dp=2,dp=2", "the axis dp is given twice"},
+           {"dp=2,", "nothing follows the last comma"},
+           {"dp=3:0", "'3:0' is not a valid size of the axis dp"},
+           {"dp=3:", "'3:' is not a valid size of the axis dp"},
+           {"dp=3:one", "'3:one' is not a valid size of the axis dp"},
+           {"dp=49999:2", "the shares of dp add up to more than 50000"},
+           {"tp=2:1",
+            "the axis tp does not support unequal shares, such as 2:1: only dp and pp do"},
            {"dp=65536,tp=2", "there are more than 65536 ranks"}}) {
     auto parsed = Mesh::parse(text);
     ASSERT_TRUE(std::holds_alternative<std::string>(parsed)) << text;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `weir inspect` says, as JSON: the text form prints it and adds nothing. Sizes are bytes; a
+// The facts that `weir inspect` prints, as JSON; the text form prints the same. Sizes are bytes; a
 // place is "file:line".
 //
 //   model, target, precision, master, loss_scale, batch, accumulate, steps, epochs
@@ -20,8 +20,8 @@
 //   step {launches, calls, flops, bytes}: the totals of one step, all FLOPs
 //   flops [{entry, ..}]: FLOPs and bytes of a run of each entry, by line (InspectFlops.h)
 //
-// A share is the part of a step's cost, from 0 to 1; 0 outside of the step. The cost of a launch or
-// call is the larger of its FLOPs and machines::flopsPerByteOfCore times its bytes.
+// A share is a fraction of the step's cost, from 0 to 1, and 0 outside the step. The cost of a
+// launch or call is the larger of its FLOPs and machines::flopsPerByteOfCore times its bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ namespace weir {
 /// `program` has been verified (runtime/artifact/Reader.h): nothing is checked again here.
 nlohmann::ordered_json describe(const artifact::Program &program);
 
-/// Of a call, its fields by their names.
+/// The fields of a call by name.
 nlohmann::ordered_json fieldsOf(const spec::Call &call);
 
 } // namespace weir

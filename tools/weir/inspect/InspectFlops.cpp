@@ -1,4 +1,4 @@
-//===- InspectFlops.cpp - What weir inspect says of FLOPs -----------------===//
+//===- InspectFlops.cpp - FLOPs and bytes in weir inspect -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -98,8 +98,8 @@ ordered_json describeFlops(const artifact::Program &program) {
 }
 
 void printFlops(const ordered_json &entries, std::ostream &out) {
-  out << "FLOPs of a run of each entry: what products, convolutions and attention take, and all "
-         "that is computed\n";
+  out << "FLOPs of one run of each entry (model, executed: products, convolutions and attention; "
+         "all: every op)\n";
   WorkTable table("entry");
   for (const ordered_json &entry : entries)
     table.add(entry["entry"], entry);
@@ -122,7 +122,7 @@ void printFlopsByLine(const ordered_json &entries, std::ostream &out) {
       };
       return key(*a) > key(*b);
     });
-    out << "A run of " << entry["entry"].get<std::string>() << ":\n";
+    out << "One run of " << entry["entry"].get<std::string>() << ":\n";
     WorkTable table("at");
     for (const ordered_json *line : lines)
       table.add((*line)["at"] == "" ? "no line" : (*line)["at"], *line);

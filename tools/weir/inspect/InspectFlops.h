@@ -1,4 +1,4 @@
-//===- InspectFlops.h - What weir inspect says of FLOPs -------------------===//
+//===- InspectFlops.h - FLOPs and bytes in weir inspect -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ void printFlops(const nlohmann::ordered_json &entries, std::ostream &out);
 /// As a table of lines for each entry that computes something, those that execute most first.
 void printFlopsByLine(const nlohmann::ordered_json &entries, std::ostream &out);
 
-/// Prints an artifact's by line. Throws Failure(Exit::model).
+/// Prints the FLOPs of an artifact by line. Throws Failure(Exit::model).
 void inspectLines(const std::string &path, bool json);
 
 } // namespace weir

@@ -71,9 +71,8 @@ uint64_t bytesOf(const ordered_json &row) {
 }
 
 void printKept(const ordered_json &facts, std::ostream &out) {
-  out << "\nKept from the forward computation for its gradients, and the time to compute each "
-         "again instead:\n";
-  Table table({"bytes", "each", "times", "time each", "what", "at", "cannot be given up"},
+  out << "\nSaved activations, and the time to recompute each instead:\n";
+  Table table({"bytes", "each", "times", "time each", "what", "at", "cannot be recomputed"},
               {true, true, true, true, false, false, false});
   for (const ordered_json &row : facts["kept"])
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
@@ -81,8 +80,8 @@ void printKept(const ordered_json &facts, std::ostream &out) {
                row["share"].is_null() ? row["why"] : ordered_json("")});
   table.print(out);
   const ordered_json &totals = facts["totals"];
-  out << "Together " << grouped(totals["kept"]) << " bytes, of which " << grouped(totals["fixed"])
-      << " cannot be given up\n";
+  out << "Total: " << grouped(totals["kept"]) << " bytes, of which " << grouped(totals["fixed"])
+      << " cannot be recomputed\n";
 }
 
 void printReleased(const ordered_json &rows, const char *title, std::ostream &out) {
@@ -99,15 +98,16 @@ void printReleased(const ordered_json &rows, const char *title, std::ostream &ou
 
 void printReleased(const ordered_json &facts, std::ostream &out) {
   if (facts["again"].empty())
-    out << "\nNothing is computed twice\n";
-  printReleased(facts["again"], "Computed again rather than kept", out);
-  printReleased(facts["away"], "With the host rather than kept, by the time of its transfers", out);
+    out << "\nNo activation is recomputed\n";
+  printReleased(facts["again"], "Recomputed activations, and the time to recompute each", out);
+  printReleased(facts["away"], "Activations offloaded to the host, and the time to transfer each",
+                out);
   if (facts["again"].empty() && facts["away"].empty())
     return;
   const ordered_json &totals = facts["totals"];
   int64_t gained = totals["gained"];
   uint64_t released = totals["again"].get<uint64_t>() + totals["away"].get<uint64_t>();
-  out << "Together " << grouped(released) << " bytes for " << percent(totals["share"], 2)
+  out << "Total: " << grouped(released) << " bytes for " << percent(totals["share"], 2)
       << " more time: the step takes " << grouped(facts["scratch"]) << " bytes instead of "
       << grouped(totals["scratch_if_kept"]) << ", " << grouped(uint64_t(std::abs(gained)))
       << (gained < 0 ? " more\n" : " less\n");
@@ -116,8 +116,8 @@ void printReleased(const ordered_json &facts, std::ostream &out) {
 void printHead(const ordered_json &facts, std::ostream &out) {
   out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>() << ": ";
   if (!facts["stages"].is_null()) {
-    out << "a pipeline, of each stage its first rank:\n";
-    Table table({"rank", "bytes", "parameters and state", "a step besides"},
+    out << "memory of the first rank of each pipeline stage, in bytes:\n";
+    Table table({"rank", "arena", "parameters and state", "scratch of a step"},
                 {false, true, true, true});
     for (const ordered_json &row : facts["stages"])
       table.add({row["rank"].dump(), grouped(row["arena"]), grouped(row["persistent"]),
@@ -125,19 +125,19 @@ void printHead(const ordered_json &facts, std::ostream &out) {
     table.print(out);
     return;
   }
-  out << "one arena of " << grouped(facts["arena"]) << " bytes, " << grouped(facts["persistent"])
-      << " of them parameters and state; a step takes " << grouped(facts["scratch"])
-      << " besides\n";
+  out << "one arena of " << grouped(facts["arena"]) << " bytes, of which parameters and state take "
+      << grouped(facts["persistent"]) << " and the scratch memory of a step "
+      << grouped(facts["scratch"]) << "\n";
 }
 
-/// Where nothing is known of what the step keeps: why.
+/// Says why the artifact lists no saved activations.
 void printUnknown(const ordered_json &facts, std::ostream &out) {
   if (facts["stages"].is_null())
-    out << "\nThis artifact does not say what its step keeps: compile it again\n";
+    out << "\nThis artifact does not list its saved activations: compile it again\n";
   else
-    out << "\nWhat stages keep for their gradients is not listed: of every microbatch in flight "
-           "each keeps what\nthe section that computes its gradients reads. `weir inspect` lists "
-           "what is alive at the peak, of the\nfirst rank.\n";
+    out << "\nThe saved activations of pipeline stages are not listed: for each microbatch in "
+           "flight, a stage saves\nwhat its backward pass reads. `weir inspect` lists the buffers "
+           "that are alive at the peak of the\nfirst rank.\n";
 }
 
 void printMemoryFacts(const ordered_json &facts, std::ostream &out) {
@@ -149,14 +149,14 @@ void printMemoryFacts(const ordered_json &facts, std::ostream &out) {
   printKept(facts, out);
   printReleased(facts, out);
   if (const ordered_json &least = facts["totals"]["least_in_any_order"]; !least.is_null())
-    out << "In any order of its kernels the step would take at least " << grouped(least)
-        << " bytes\n";
-  out << "\ntime: of a step's in which all is kept, an estimate by floating-point "
-         "operations and bytes. What is\nkept is there for what is computed again; giving up "
-         "several may take more than each alone.\n";
+    out << "With the best order of its kernels, the step would still take at least "
+        << grouped(least) << " bytes\n";
+  out << "\ntime: estimated from FLOPs and bytes, as a share of a step that saves all activations. "
+         "The time to\nrecompute an activation assumes that all other activations are saved: "
+         "recomputing several may take\nlonger than the sum of their times.\n";
 }
 
-/// The bytes of what describe() says, and of its step.
+/// The arena, the persistent part of it and the scratch of the step, from the facts of describe().
 ordered_json takenBy(const ordered_json &all) {
   const ordered_json &memory = all["memory"];
   uint64_t scratch = 0;

@@ -13,26 +13,28 @@
 
 namespace weir {
 
-/// As JSON; the text form prints it and adds nothing. Sizes are bytes of the arena, times parts of
-/// a step's in which nothing is computed again, as the compiler estimated it:
+/// The facts as JSON; the text form prints the same. Sizes are bytes of the arena. Times are shares
+/// of the compiler's estimate for a step that recomputes nothing:
 ///
-///   model, target, arena, persistent, scratch: of the step; of a mesh, its first rank's
-///   stages [{rank, arena, persistent, scratch}]: the same of the first rank of each stage of a
-///     pipeline; null without
-///   kept [{at, what, bytes, times, share, why}]: of the forward computation for its gradients, the
-///     largest first; `share` is what computing each again takes from all else that is kept, null
-///     where it cannot be given up, and `why` says why not
-///   again [{at, what, bytes, times, share, why}]: what is computed again instead, and what each
-///     would take and takes
-///   totals {kept, fixed, again, share, scratch_if_kept, gained}: bytes kept, those of them that
-///     cannot be given up; bytes that would be kept, and the time that is spent instead; the
-///     scratch of the step if they were, and the difference
+///   model, target, arena, persistent, scratch: of the step; on a mesh, of its first rank
+///   stages [{rank, arena, persistent, scratch}]: the same for the first rank of each pipeline
+///     stage; null without a pipeline
+///   kept [{at, what, bytes, times, share, why}]: saved activations, the largest first; `share` is
+///     the time to recompute one of them from the other saved activations, null if it cannot be
+///     recomputed, and `why` says why not
+///   again [{at, what, bytes, times, share, why}]: recomputed activations, with the bytes that
+///     saving each would take and the time that recomputing it takes
+///   away: the same for offloaded activations, with the time of the transfers
+///   totals {kept, fixed, again, away, share, scratch_if_kept, gained}: bytes of saved activations,
+///     and of those that cannot be recomputed; bytes of recomputed and offloaded activations, and
+///     the time that this costs; the scratch of the step if it saved them, and the difference
 ///
-/// `kept`, `again`, `away` and `totals` are null of an artifact that does not say, as of stages.
+/// `kept`, `again`, `away` and `totals` are null if the artifact does not list saved activations,
+/// as with pipeline stages.
 /// `program` has been verified (runtime/artifact/Reader.h).
 nlohmann::ordered_json describeMemory(const artifact::Program &program);
 
-/// Prints an artifact's. Throws Failure(Exit::model).
+/// Prints the facts of an artifact. Throws Failure(Exit::model).
 void inspectMemory(const std::string &path, bool json);
 
 } // namespace weir

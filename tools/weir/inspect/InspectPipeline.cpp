@@ -1,4 +1,4 @@
-//===- InspectPipeline.cpp - How long stages wait ----------------------------===//
+//===- InspectPipeline.cpp - Idle time of pipeline stages --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 namespace weir {
 namespace {
 
-/// What a rank does next: some work, or an end of a transfer.
+/// One item of a rank's program: some work, or a send or receive.
 struct Item {
   double work = 0;
   const artifact::Transfer *transfer = nullptr;
@@ -52,7 +52,7 @@ void collect(const artifact::Program &program,
   }
 }
 
-/// Lets each go on as far as it can; the time when all are done.
+/// Simulates all stages until none can continue. Returns the time at which the last one ends.
 double follow(std::vector<Stage> &stages) {
   using Way = std::tuple<int64_t, uint32_t, uint32_t, uint32_t>; // from, to, number, round
   std::map<Way, double> sent;
@@ -125,16 +125,17 @@ ordered_json describePipeline(const artifact::Program &program) {
 }
 
 void printPipeline(const ordered_json &facts, std::ostream &out) {
-  out << "\nStages, of a step of " << facts["microbatches"].dump() << " microbatches:\n";
+  out << "\nPipeline stages, in a step of " << facts["microbatches"].dump() << " microbatches:\n";
   Table stages(
-      {"first rank", "parameters and state", "scratch", "bytes sent", "of all work", "waits"},
+      {"first rank", "parameters and state", "scratch", "bytes sent", "share of work", "idle"},
       {false, true, true, true, true, true});
   for (const ordered_json &row : facts["stages"])
     stages.add({row["rank"].dump(), grouped(row["persistent"]), grouped(row["scratch"]),
                 grouped(row["sent"]), percent(row["work"], 1), percent(row["waits"], 1)});
   stages.print(out);
-  out << "They wait " << percent(facts["bubble"], 1)
-      << " of the time in which they work, by FLOPs and bytes; of equal stages GPipe and 1F1B "
+  out << "Pipeline bubble: " << percent(facts["bubble"], 1)
+      << " of the computation time, estimated from FLOPs and bytes; with equal stages, GPipe and "
+         "1F1B have "
       << percent(facts["textbook"], 1) << ", (p - 1) / m\n";
 }
 

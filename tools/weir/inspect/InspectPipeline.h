@@ -1,12 +1,12 @@
-//===- InspectPipeline.h - How long stages wait ------------------------------===//
+//===- InspectPipeline.h - Idle time of pipeline stages ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a schedule comes to, of the plan as it is: each stage does its actions in their order, as
-// soon as what it receives has been sent.
+// Estimates the pipeline bubble by simulating the plan: each stage runs its actions in order, and a
+// receive waits for the matching send.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,10 @@ namespace weir {
 
 /// Null where the mesh has no stages. Else, of a step:
 ///
-///   stages [{rank, persistent, scratch, sent, work, waits}]: of each the first rank, the bytes
-///   that
-///     it takes and sends, its share of all work, and the share of the step's time that it waits
-///   microbatches, bubble: the time that stages wait, as a part of that in which they work
-///   textbook: (p - 1) / m, which GPipe and 1F1B have where stages take as long
+///   stages [{rank, persistent, scratch, sent, work, waits}]: the first rank of each stage, the
+///     bytes of its memory and of its sends, its share of all work, and its idle share of the step
+///   microbatches, bubble: the idle time of stages over the time that they compute
+///   textbook: (p - 1) / m, the bubble of GPipe and 1F1B with equal stages
 ///
 /// Work is estimated by FLOPs and bytes, transfers take no time.
 nlohmann::ordered_json describePipeline(const artifact::Program &program);

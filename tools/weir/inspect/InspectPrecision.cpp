@@ -67,7 +67,7 @@ std::vector<Row> rowsOf(const ordered_json &choices) {
 
 } // namespace
 
-/// Once, where each is cast once; else those that are cast more often.
+/// The number of parameters that are cast, and those that are cast more than once.
 static std::string castParameters(const ordered_json &parameters) {
   if (parameters.empty())
     return "no parameters";
@@ -76,7 +76,7 @@ static std::string castParameters(const ordered_json &parameters) {
     if (times != 1)
       often += (often.empty() ? "" : ", ") + name + " " + times.dump() + " times";
   return std::to_string(parameters.size()) + " parameters, " +
-         (often.empty() ? "each once" : "each once but " + often);
+         (often.empty() ? "each once" : "each once except " + often);
 }
 
 void printPrecision(const ordered_json &facts, std::ostream &out) {
@@ -84,12 +84,12 @@ void printPrecision(const ordered_json &facts, std::ostream &out) {
   out << facts["model"].get<std::string>() << " in " << facts["precision"].get<std::string>();
   if (choices.empty()) {
     std::string master = facts["master"];
-    out << ": everything computes in f32 and is stored as it"
-        << (master == "f32" ? "" : ", but parameters and optimizers' states, in " + master) << "\n";
+    out << ": all ops compute in f32, and all tensors are stored in f32"
+        << (master == "f32" ? "" : ", except parameters and optimizer state, in " + master) << "\n";
     return;
   }
-  out << ": a step, by line. What is computed in f32 and rounded in the same kernel is not stored "
-         "in between.\n";
+  out << ": types of a step, by line of the model. A kernel that computes in f32 and rounds the "
+         "result stores only\nthe rounded one.\n";
   Table table({"at", "computes", "stores", "ops", "why"}, {false, false, false, false, false});
   std::string before;
   for (const Row &row : rowsOf(choices)) {
@@ -101,11 +101,11 @@ void printPrecision(const ordered_json &facts, std::ostream &out) {
   uint64_t spare = 0;
   for (const auto &[at, times] : casts["spare"].items())
     spare += times.get<uint64_t>();
-  out << "\nCasts of a step: " << castParameters(casts["parameters"]) << "; " << casts["beside"]
-      << " in kernels with other work\n";
-  out << "Kernels of casts alone: " << casts["of_variables"] << " of parameters and inputs, "
-      << casts["of_calls"] << " of what a library computes, " << casts["for_calls"]
-      << " widening for a library, " << spare << " that a kernel beside them could do\n";
+  out << "\nCasts in a step: " << castParameters(casts["parameters"]) << "; " << casts["beside"]
+      << " fused into other kernels\n";
+  out << "Kernels that only cast: " << casts["of_variables"] << " of parameters and inputs, "
+      << casts["of_calls"] << " of results of library calls, " << casts["for_calls"]
+      << " that widen inputs of library calls, " << spare << " that could be fused\n";
   for (const auto &[at, times] : casts["spare"].items())
     out << "  " << at << ": " << times << "\n";
 }

@@ -44,7 +44,7 @@ ordered_json ranksOf(const artifact::Program &program, const Mesh &mesh) {
   return all;
 }
 
-/// On whose account each variable lies as it does, by name.
+/// The reason for each variable's sharding, by its name.
 std::map<std::string, std::string> reasonsOf(const artifact::Program &program) {
   std::map<std::string, std::string> reasons;
   if (program.placements())
@@ -93,10 +93,10 @@ ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
   return all;
 }
 
-/// What the ranks whose steps are added get of others, by line, in the order in which it first is.
+/// Bytes that ranks receive in their steps, by line of the model, in order of first appearance.
 class Exchanges {
 public:
-  /// They outlive it; without a cluster there are no prices.
+  /// `mesh` and `cluster` must outlive it. Without a cluster, it predicts no times.
   Exchanges(const Mesh &mesh, const planner::Cluster *cluster) : mesh(mesh), cluster(cluster) {}
 
   void addStep(const artifact::Program &program, int64_t ofRank) {
@@ -162,7 +162,7 @@ private:
 
   const Mesh &mesh;
   const planner::Cluster *cluster;
-  int64_t rank = 0; ///< whose steps are added
+  int64_t rank = 0; ///< the rank whose step is added
 
   std::map<std::tuple<std::string, std::string, std::string>, size_t> numbers;
 };
@@ -182,14 +182,16 @@ std::string runsOf(const ordered_json &ranks) {
   return text;
 }
 
-/// "every rank", or those that have anything to do with it.
+/// The ranks that hold a tensor that no axis shards.
 std::string everyRank(const ordered_json &facts) {
   return facts["pipeline"].is_null() ? "every rank" : "every rank of its stage";
 }
 
 void printShardedVariables(const ordered_json &facts, std::ostream &out) {
-  out << "\nHow parameters and state lie; what has no @ " << everyRank(facts) << " has:\n";
-  Table variables({"name", "layout", "bytes", "of a rank", "at", "cut"},
+  out << "\nShardings of parameters and state (@AXIS: sharded over the axis; without @: replicated "
+         "on "
+      << everyRank(facts) << "):\n";
+  Table variables({"name", "sharding", "bytes", "per rank", "at", "reason"},
                   {false, false, true, true, false, false});
   for (const ordered_json &row : facts["variables"]) {
     std::string layout;
@@ -205,9 +207,10 @@ void printShardedVariables(const ordered_json &facts, std::ostream &out) {
 }
 
 void printValues(const ordered_json &facts, std::ostream &out) {
-  out << "\nHow what a step computes forward lies, of a microbatch; what has no @ "
-      << everyRank(facts) << " computes whole:\n";
-  Table values({"at", "ops", "times", "layout", "cut"}, {false, false, true, false, false});
+  out << "\nShardings in the forward pass of a microbatch (@AXIS: sharded over the axis; +AXIS: "
+         "partial sum over\nthe axis; neither: computed whole by "
+      << everyRank(facts) << "):\n";
+  Table values({"at", "ops", "times", "sharding", "reason"}, {false, false, true, false, false});
   for (const ordered_json &row : facts["values"])
     values.add({row["at"], row["ops"], grouped(row["times"]), row["layout"], row["why"]});
   values.print(out);
@@ -215,18 +218,19 @@ void printValues(const ordered_json &facts, std::ostream &out) {
 
 void printExchanges(const ordered_json &facts, std::ostream &out) {
   if (facts["collectives"].empty()) {
-    out << "\nRanks tell each other nothing in a step\n";
+    out << "\nA step has no communication\n";
     return;
   }
   bool hasStages = !facts["pipeline"].is_null();
-  out << "\nWhat ranks tell each other in a step, and the bytes that "
-      << (hasStages ? "the first ranks of all stages get so, together" : "a rank gets so") << ":\n";
+  out << "\nCommunication in a step, and the bytes that "
+      << (hasStages ? "the first ranks of all stages receive together" : "a rank receives")
+      << ":\n";
   bool hasPrices = facts["collectives"][0].contains("seconds");
-  std::vector<std::string> head = {"at", hasStages ? "exchange" : "collective", "over", "times",
+  std::vector<std::string> head = {"at", hasStages ? "operation" : "collective", "axis", "times",
                                    "bytes"};
   std::vector<bool> right = {false, false, false, true, true};
   if (hasPrices) {
-    head.push_back("takes");
+    head.push_back("time");
     right.push_back(true);
   }
   Table exchanges(head, right);
@@ -239,11 +243,11 @@ void printExchanges(const ordered_json &facts, std::ostream &out) {
   }
   exchanges.print(out);
   for (const auto &[axis, total] : facts["totals"].items()) {
-    out << "Together over " << axis << ": " << grouped(total["times"])
+    out << "Total over " << axis << ": " << grouped(total["times"])
         << (axis == stageAxis ? " transfers, " : " collectives, ") << grouped(total["bytes"])
         << " bytes";
     if (hasPrices)
-      out << ", " << secondsText(total["seconds"]) << " one after the other on "
+      out << ", " << secondsText(total["seconds"]) << " without overlap on "
           << facts["cluster"].get<std::string>();
     out << "\n";
   }
@@ -253,9 +257,9 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
   out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
       << " on " << facts["mesh"].get<std::string>();
   if (std::string hosts = facts["hosts"]; !hosts.empty())
-    out << ", its ranks on the devices of " << hosts;
-  out << "\n\nMemory of each rank:\n";
-  Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
+    out << ", with its ranks on the devices of " << hosts;
+  out << "\n\nMemory of each rank, in bytes:\n";
+  Table memory({"ranks", "arena", "parameters and state"}, {false, true, true});
   for (const ordered_json &row : facts["ranks"])
     memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
   memory.print(out);

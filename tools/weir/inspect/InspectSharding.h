@@ -14,31 +14,32 @@
 
 namespace weir {
 
-/// As JSON; the text form prints it and adds nothing. Sizes are bytes:
+/// The facts as JSON; the text form prints the same. Sizes are bytes:
 ///
 ///   model, target, mesh
-///   ranks [{ranks, persistent, arena}]: those that run the same program, and what each takes
+///   ranks [{ranks, persistent, arena}]: ranks that run the same program, and the memory of each
 ///   pipeline: of a mesh with pp (InspectPipeline.h), else null
-///   variables [{name, role, at, shape, layout, why, bytes, most}]: of the whole tensor, and the
-///     most that a rank has of it; `layout` as runtime/base/Layout.h writes it, null: all ranks
-///     have it; `why`: on whose account each axis cuts it
-///   values [{at, ops, times, layout, why}]: what the lines of the model make in the forward
-///     computation of a step, by how it lies
-///   collectives [{at, kind, axis, times, bytes}]: of a step, by line of the model: how often it is
-///     done, and the bytes that the first rank of each stage gets of others so, together; of no
-///     pipeline rank 0. What stages send each other is among them, of kind "receive" over pp
+///   variables [{name, role, at, shape, layout, why, bytes, most}]: `shape` and `bytes` are of the
+///     whole tensor, `most` is the largest shard; `layout` is the sharding, as
+///     runtime/base/Layout.h writes it, null if it is replicated; `why`: what chose each axis
+///   values [{at, ops, times, layout, why}]: the values of the forward pass, by line of the model
+///     and sharding
+///   collectives [{at, kind, axis, times, bytes}]: communication in a step, by line of the model:
+///     the number of collectives, and the bytes that the first rank of each stage receives, added
+///     up; without a pipeline, those of rank 0. A transfer between stages has the kind "receive"
+///     and the axis pp
 ///   totals {axis: {times, bytes}}
 ///
-/// With `cluster`, unless null, collectives and totals have `seconds` besides: what they take one
-/// after the other on the cluster's links, which is what a planner weighs them by.
+/// If `cluster` is not null, collectives and totals also have `seconds`: their time on the
+/// cluster's links without overlap, which is the cost that the planner uses.
 ///
 /// `program` has been verified (runtime/artifact/Reader.h), and is of a mesh.
 nlohmann::ordered_json describeSharding(const artifact::Program &program,
                                         const planner::Cluster *cluster);
 
-/// Prints an artifact's, priced as in a cluster's file unless its path is "". Throws
-/// Failure(Exit::model), and Failure(Exit::usage) of one device's and of a cluster that is too
-/// small or none.
+/// Prints the facts of an artifact, with times for the cluster that the file describes unless its
+/// path is "". Throws Failure(Exit::model); and Failure(Exit::usage) if the artifact is for one
+/// device, or the cluster is too small or invalid.
 void inspectSharding(const std::string &path, const std::string &cluster, bool json);
 
 } // namespace weir

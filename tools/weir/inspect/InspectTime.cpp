@@ -42,14 +42,14 @@ public:
     return all;
   }
 
-  /// Of the collectives that are made for a line.
+  /// The collectives of one line of the model.
   struct Line {
     uint64_t times = 0, bytes = 0;
     double seconds = 0;
   };
   std::map<std::string, Line> lines;
-  std::vector<std::string> order; ///< of lines, as they come first
-  /// Of the collectives, as they come; each stands for one in the order of the timed actions.
+  std::vector<std::string> order; ///< of lines, by first appearance
+  /// The line of each collective, in the order of the timed actions.
   std::vector<std::string> places;
 
 private:
@@ -105,7 +105,7 @@ private:
   const Link link;
 };
 
-/// The same where the collectives of some lines take nothing. `place` walks along `places`.
+/// The same actions, with collectives that are free on some lines. `place` walks along `places`.
 template <class Takes>
 std::vector<TimedAction> withSome(std::vector<TimedAction> actions,
                                   const std::vector<std::string> &places, size_t &place,
@@ -128,34 +128,35 @@ std::string percentOf(const ordered_json &part, const ordered_json &whole) {
              : "-";
 }
 
-const char *assumed(const ordered_json &facts) { return facts["assumed"] ? ", assumed" : ""; }
+const char *assumed(const ordered_json &facts) { return facts["assumed"] ? " (assumed)" : ""; }
 
 void printTime(const ordered_json &facts, std::ostream &out) {
   const ordered_json &rates = facts["rates"], &link = facts["link"];
   out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>();
   if (!facts["mesh"].is_null())
     out << " on " << facts["mesh"].get<std::string>();
-  out << "\nA step, predicted: "
+  out << "\nPredicted time of a step, for "
       << formatted("%.4g TFLOP/s", rates["flops_per_second"].get<double>() / 1e12) << " and "
-      << formatted("%.4g GB/s", rates["bytes_per_second"].get<double>() / 1e9) << " of memory"
-      << assumed(rates);
+      << formatted("%.4g GB/s", rates["bytes_per_second"].get<double>() / 1e9)
+      << " of memory bandwidth" << assumed(rates);
   if (!facts["mesh"].is_null())
     out << "; a link of " << formatted("%.4g GB/s", link["bytes_per_second"].get<double>() / 1e9)
-        << " and " << formatted("%.4g us", 1e6 * link["latency"].get<double>()) << assumed(link);
+        << " with a latency of " << formatted("%.4g us", 1e6 * link["latency"].get<double>())
+        << assumed(link);
   out << "\n";
   Table table({"", "ms"}, {false, true});
-  table.add({"all", milliseconds(facts["seconds"])});
+  table.add({"step", milliseconds(facts["seconds"])});
   if (!facts["mesh"].is_null()) {
-    table.add({"one after the other", milliseconds(facts["one_after_the_other"])});
-    table.add({"what is computed", milliseconds(facts["computing"])});
-    table.add({"what ranks exchange", milliseconds(facts["communicating"])});
-    table.add({"of that, exposed", milliseconds(facts["exposed"])});
+    table.add({"step without overlap", milliseconds(facts["one_after_the_other"])});
+    table.add({"computation", milliseconds(facts["computing"])});
+    table.add({"communication", milliseconds(facts["communicating"])});
+    table.add({"exposed communication", milliseconds(facts["exposed"])});
   }
   table.print(out);
   if (facts["lines"].empty())
     return;
-  out << "\nWhat ranks exchange, by line, and what the step takes for it\n";
-  Table lines({"at", "times", "bytes", "ms", "exposed", "of the others, exposed"},
+  out << "\nCommunication by line of the model\n";
+  Table lines({"at", "times", "bytes", "ms", "exposed", "exposed of others"},
               {false, true, true, true, true, true});
   for (const ordered_json &row : facts["lines"])
     lines.add({row["at"], grouped(row["times"]), grouped(row["bytes"]),

@@ -16,35 +16,35 @@
 
 namespace weir {
 
-/// What a prediction is of. What is not given is assumed, and said to be.
+/// The rates of a prediction. A rate that is not given is a default, and the output says so.
 struct TimeOptions {
-  std::string link;  ///< as Link::parse takes it; "": machines::defaultLink
-  std::string rates; ///< as Rates::parse takes them; "": those of the target
+  std::string link;  ///< as Link::parse reads it; "": machines::defaultLink
+  std::string rates; ///< as Rates::parse reads them; "": those of the target
 };
 
-/// How fast a target's device is taken to be.
+/// The assumed rates of a target's device.
 using RatesOfTarget = Rates (*)(const std::string &target);
 
-/// As JSON; the text form prints it and adds nothing. Times are seconds, of a step on the first
-/// rank:
+/// The prediction as JSON; the text form prints the same facts. Times are seconds, of a step on the
+/// first rank:
 ///
 ///   model, target, mesh
 ///   rates {flops_per_second, bytes_per_second, assumed}
 ///   link {bytes_per_second, latency, assumed}
-///   seconds: of the step, with what goes on beside it
-///   one_after_the_other: of the same actions, were there nothing beside
-///   computing: of the step, did collectives take nothing
-///   communicating: what these take, together
-///   exposed: what the step takes for them
+///   seconds: the step, with overlap
+///   one_after_the_other: the same actions without overlap
+///   computing: the step if collectives were free
+///   communicating: the sum of the collectives' times
+///   exposed: seconds - computing
 ///   lines [{at, times, bytes, communicating, exposed, rest_communicating, rest_exposed}]: by line
-///     of the model; `exposed`: what the step would take less if those of the line took nothing;
-///     `rest_`: of all other lines, if they were alone
+///     of the model; `exposed`: the time that the step would save if the line's collectives were
+///     free; `rest_`: the same of all other lines, while this line's collectives are free
 ///
 /// `program` has been verified (runtime/artifact/Reader.h).
 nlohmann::ordered_json describeTime(const artifact::Program &program, const TimeOptions &options,
                                     RatesOfTarget ratesOf);
 
-/// Prints an artifact's. Throws Failure(Exit::model).
+/// Prints the prediction for an artifact. Throws Failure(Exit::model).
 void inspectTime(const std::string &path, const TimeOptions &options, RatesOfTarget ratesOf,
                  bool json);
 

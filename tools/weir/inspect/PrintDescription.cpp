@@ -34,7 +34,7 @@ std::string dims(const ordered_json &shape, const char *between = " x ") {
   return result.empty() ? "scalar" : result;
 }
 
-/// Each op once, in the order of first appearance, with how often; constants only where there is
+/// Each op once, with its count, in order of first appearance. Constants appear only if there is
 /// nothing else.
 std::string opCounts(const ordered_json &ops) {
   std::vector<std::pair<std::string, unsigned>> counts;
@@ -54,7 +54,7 @@ std::string opCounts(const ordered_json &ops) {
   return result;
 }
 
-/// Variables that are alike but for numbers in their paths, as those of repeated layers are.
+/// Variables that differ only in the numbers of their paths, such as those of repeated layers.
 struct Folded {
   std::string name; ///< h.[0-3].ln_1.weight
   ordered_json first;
@@ -143,7 +143,7 @@ double shareOf(std::initializer_list<const ordered_json *> lists) {
   return share;
 }
 
-/// By their part of a step's cost; those of other entries stay in their order, at the end.
+/// Sorted by share of a step's cost; those of other entries come last, in their order.
 std::vector<const ordered_json *> byShare(const ordered_json &calls) {
   std::vector<const ordered_json *> sorted;
   for (const ordered_json &call : calls)
@@ -170,7 +170,7 @@ std::string meshesText(const ordered_json &meshes) {
   std::string text;
   for (const ordered_json &mesh : meshes) {
     std::string code =
-        mesh["code"] > 0 ? grouped(mesh["code"]) + " bytes of code" : "the first's code";
+        mesh["code"] > 0 ? grouped(mesh["code"]) + " bytes of code" : "code of the first";
     text += (text.empty() ? "" : ", ") +
             (mesh["processes"] == 1 ? "one device" : mesh["mesh"].get<std::string>()) + " (" +
             code + ", " + grouped(mesh["arena"]) + " of memory)";
@@ -178,7 +178,7 @@ std::string meshesText(const ordered_json &meshes) {
   return text;
 }
 
-/// What most people want to know, in eight lines, and one more on a mesh.
+/// A summary of eight lines, and one more on a mesh.
 void printSummary(const ordered_json &facts, std::ostream &out) {
   auto line = [&](const char *name, const std::string &text) {
     out << name << std::string(12 - std::string_view(name).size(), ' ') << text << "\n";
@@ -190,12 +190,13 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   if (std::string scale = facts["loss_scale"]; scale != "none")
     precision += ", loss scale " + scale;
   line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +
-                    precision + "; an artifact is machine code: running it is running a program");
+                    precision + "; an artifact is machine code: run only artifacts that you trust");
   if (std::string mesh = facts["mesh"]; !mesh.empty())
-    line("Ranks", mesh + whereRanksAre(facts) + "; bytes, kernels and times are of the first rank");
+    line("Ranks", mesh + whereRanksAre(facts) +
+                      "; bytes, kernels and times below are those of the first rank");
   if (const ordered_json &meshes = facts["meshes"]; meshes.size() > 1)
-    line("Meshes", meshesText(meshes) + "; a run takes the one of as many ranks as it has "
-                                        "processes, or the first, which the rest is about");
+    line("Meshes", meshesText(meshes) + "; a run uses the mesh with as many ranks as it has "
+                                        "processes, or the first, which the lines below describe");
   std::string configs;
   for (const auto &[name, value] : facts["configs"].items())
     configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();
@@ -211,18 +212,19 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   Total parameters = totalOf(variables, "parameter");
   line("Parameters", grouped(parameters.values) + " values in " + grouped(parameters.tensors) +
                          (parameters.tensors == 1 ? " tensor, " : " tensors, ") +
-                         grouped(parameters.bytes) + " bytes; states " +
-                         grouped(totalOf(variables, "state").bytes) + ", optimizer " +
+                         grouped(parameters.bytes) + " bytes; block state " +
+                         grouped(totalOf(variables, "state").bytes) + ", optimizer state " +
                          grouped(totalOf(variables, "optimizer").bytes));
 
   const ordered_json &memory = facts["memory"];
   uint64_t arena = memory["arena"], persistent = memory["persistent"];
-  line("Memory", grouped(arena) + " bytes at the peak: " + grouped(persistent) +
-                     " persistent and " + grouped(arena - persistent) + " scratch; and " +
-                     (memory["pinned"] > 0 ? grouped(memory["pinned"]) + " pinned on the host"
-                                           : grouped(memory["thread_scratch"]) + " per thread, " +
-                                                 grouped(memory["batches"]) + " of batches") +
-                     (memory["host"] > 0 ? "; " + grouped(memory["host"]) + " with the host" : ""));
+  line("Memory",
+       grouped(arena) + " bytes at the peak: " + grouped(persistent) + " persistent and " +
+           grouped(arena - persistent) + " scratch; in addition " +
+           (memory["pinned"] > 0 ? grouped(memory["pinned"]) + " pinned on the host"
+                                 : grouped(memory["thread_scratch"]) + " per thread, " +
+                                       grouped(memory["batches"]) + " for batches") +
+           (memory["host"] > 0 ? "; " + grouped(memory["host"]) + " offloaded to the host" : ""));
 
   const ordered_json &step = facts["step"];
   std::string again =
@@ -232,7 +234,7 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("Kernels",
        std::to_string(facts["kernels"].size()) + " compiled, " + grouped(step["launches"]) +
            " launches a step: " + percent(shareOf({&facts["kernels"]}), 1) + " of its cost");
-  line("Calls", grouped(step["calls"]) + " of libraries a step: " +
+  line("Calls", grouped(step["calls"]) + " library calls a step: " +
                     percent(shareOf({&facts["calls"]}), 1) + " of its cost");
   out << "\n";
 }
@@ -256,8 +258,7 @@ void printVariables(const ordered_json &facts, std::ostream &out) {
 
 void printMemory(const ordered_json &memory, std::ostream &out) {
   out << "Memory: one arena of " << grouped(memory["arena"]) << " bytes\n";
-  Table entries({"entry", "scratch", "largest live sum", "scratch / sum"},
-                {false, true, true, true});
+  Table entries({"entry", "scratch", "most alive", "scratch / alive"}, {false, true, true, true});
   const ordered_json *largest = nullptr;
   for (const ordered_json &entry : memory["entries"]) {
     uint64_t scratch = entry["scratch"], live = entry["largest_live"];
@@ -301,7 +302,7 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
     head.push_back("threads");
   if (registers)
     head.push_back("registers");
-  for (const char *name : {"a step", "kFLOP", "kB", "ops", "at"})
+  for (const char *name : {"per step", "kFLOP", "kB", "ops", "at"})
     head.push_back(name);
   std::vector<bool> right(head.size(), true);
   right[1] = right[2] = right[head.size() - 2] = right[head.size() - 1] = false;
@@ -348,8 +349,9 @@ void printDescription(const ordered_json &facts, std::ostream &out) {
   printFlops(facts["flops"], out);
   printKernels(facts["kernels"], out);
   printCalls(facts["calls"], out);
-  out << "share: of a step's cost, the larger of FLOPs and " << machines::flopsPerByteOfCore
-      << " x bytes of each launch and call\n\n";
+  out << "share: of the cost of a step. The cost of a launch or call is the larger of its FLOPs "
+         "and "
+      << machines::flopsPerByteOfCore << " x its bytes\n\n";
   printVariables(facts, out);
   printMemory(facts["memory"], out);
 }

@@ -62,13 +62,13 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
   auto given = std::make_shared<Given>();
   auto *json = app.add_flag("--json", given->json, "Print one JSON object")->group("Output");
   auto *plan =
-      app.add_flag("--plan", given->plan, "What is executed, in the text of the plan dialect")
+      app.add_flag("--plan", given->plan, "Print the plan that the runtime executes, as MLIR")
           ->group("Views")
           ->excludes(json);
-  auto *precision = app.add_flag("--precision", given->precision,
-                                 "Types of computation and storage by line, and their casts")
-                        ->group("Views")
-                        ->excludes(plan);
+  auto *precision =
+      app.add_flag("--precision", given->precision, "Compute and storage types by line, and casts")
+          ->group("Views")
+          ->excludes(plan);
   auto *lines = app.add_flag("--lines", given->lines, "FLOPs and bytes by line of the model")
                     ->group("Views")
                     ->excludes(plan, precision);
@@ -80,7 +80,7 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
                        ->group("Views")
                        ->excludes(plan, precision, lines, memory);
   app.add_option("--cluster", given->cluster,
-                 "With --sharding, the time of communication on these machines")
+                 "With --sharding, also predict communication times on this cluster")
       ->group("Views")
       ->type_name("FILE.toml")
       ->needs(sharding);
@@ -102,16 +102,17 @@ std::function<Exit()> addInspectOptions(CLI::App &app, const std::string &artifa
       ->type_name("FLOP/s,BYTES/s")
       ->check([](const std::string &text) {
         return Rates::parse(text) ? ""
-                                  : "expected operations and bytes of memory per second, such as "
+                                  : "expected FLOPs per second and memory bandwidth, such as "
                                     "400TFLOP/s,3TB/s, but found " +
                                         text;
       })
       ->needs(time);
   auto *html =
-      writesFile(app.add_option("--html", given->page,
-                                "Write a page with the memory, kernels and calls beside the model")
-                     ->group("Output"),
-                 ".html")
+      writesFile(
+          app.add_option("--html", given->page,
+                         "Write a page of memory, kernels and calls, linked to the model's lines")
+              ->group("Output"),
+          ".html")
           ->excludes(json, plan, precision, lines, memory, sharding, time);
   app.add_option("--model", given->models,
                  "With --html, the model's file, if it is not beside the artifact")

@@ -17,7 +17,7 @@ function drawArena(entry) {
     plot.append(bytesAxis(most, offset => y(persistent + offset), margin.left, width - margin.right));
   const across = width - margin.left - margin.right;
   plot.append(svg('rect', {class: 'persistent', x: margin.left, y: bottom + 1, width: across, height: band}),
-    svg('text', {class: 'band', x: margin.left + 6, y: bottom + 11}, `${bytesText(persistent)} that persist, not to scale`));
+    svg('text', {class: 'band', x: margin.left + 6, y: bottom + 11}, `${bytesText(persistent)} of parameters and state, not to scale`));
 
   // The small ones last, to be pointed at.
   for (const buffer of [...entry.scratch].sort((a, b) => b.bytes - a.bytes)) {
@@ -90,8 +90,8 @@ function drawLoop(entry, loop, x, y) {
 
 function drawStripLegend(entry) {
   const legend = empty('strip-legend');
-  const names = {kernel: 'of kernels', call: 'of libraries', other: 'copies, loops and events',
-    again: 'computed again: the same of the same values'};
+  const names = {kernel: 'kernels', call: 'library calls', other: 'copies, loops and events',
+    again: 'recomputed, from the same values'};
   const counts = new Map();
   for (const action of entry.actions) {
     const kind = stripKind(entry, action);

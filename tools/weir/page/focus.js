@@ -93,8 +93,8 @@ function keepInSight(row) {
 function letGo() {
   focusState.chosen = null;
   byId('details').replaceChildren(html('p', {className: 'about'},
-    'Point at a line, a rectangle, a dot or a row to see what belongs together; click, or press Enter, to keep it here. ' +
-    'Arrow keys move within the part that has the focus, Escape lets go.'));
+    'Point at a line, a rectangle, a dot or a row to highlight what belongs to it. Click, or press Enter, to keep it selected. ' +
+    'Arrow keys move within the focused part. Escape releases the selection.'));
   settle();
 }
 
@@ -122,9 +122,9 @@ function rowsOf(kind, id) {
         (works.length > 6 ? `\nand ${works.length - 6} more` : '')]];
   }
   const work = entry.works[id];
-  return [['', work.name], ['kind', work.isCall ? `call of a library, ${work.kind}` : `kernel, ${work.kind}`],
-    ['share', `${percent(work.share)} of the cost, by the estimate`],
-    ['runs', grouped(work.runs) + (work.again ? `, of them ${grouped(work.again)} computed again` : '')],
+  return [['', work.name], ['kind', work.isCall ? `library call, ${work.kind}` : `kernel, ${work.kind}`],
+    ['share', `${percent(work.share)} of the cost, estimated`],
+    ['runs', grouped(work.runs) + (work.again ? `, of which ${grouped(work.again)} recomputed` : '')],
     ['a run', `${flopsText(work.flops)}, ${bytesText(work.bytes)}, ${intensityText(work)}`],
     ['types', typesText(work.types)],
     ['ops', work.isCall ? '' : opsText(work.facts.ops)],

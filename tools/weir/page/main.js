@@ -27,7 +27,7 @@ function drawTiles(entry) {
     ['Arithmetic', flopsText(sum(work => work.runs * work.flops)), `${bytesText(sum(work => work.runs * work.bytes))} read and written`],
     ['Launches', grouped(runs(false)), `of ${count(entry.used.filter(work => !work.isCall).length, 'kernel')}`],
     ['Calls', grouped(runs(true)), 'of libraries'],
-    ['Computed again', grouped(again), again ? `${percent(share)} of the cost` : 'nothing twice'],
+    ['Recomputed', grouped(again), again ? `${percent(share)} of the cost` : 'no actions'],
   ];
   if (entry.pinned)
     tiles.push(['Pinned', bytesText(entry.pinned), 'of the host']);
@@ -48,10 +48,10 @@ function draw(name) {
   Object.assign(focusState, {entry, views: new Map(), lit: [], chosen: null});
   drawEntries(entry);
   drawTiles(entry);
-  byId('memory-about').textContent = `What is alive at each of the ${count(entry.actions.length, 'action')} of ${name}, ` +
-    'by the line that it is of; the actions of a loop stand there once.';
-  byId('work-about').textContent = 'Each kernel and call by what one run of it does. Costs are estimates by FLOPs and bytes, ' +
-    'not times.' + (page.no_types ? ` Types are not known: ${page.no_types}.` : '');
+  byId('memory-about').textContent = `Bytes alive at each of the ${count(entry.actions.length, 'action')} of ${name}, by line of the model. ` +
+    'The actions of a loop appear once.';
+  byId('work-about').textContent = 'The FLOPs and bytes of one run of each kernel and call. Costs are estimated from FLOPs and bytes, ' +
+    'not measured.' + (page.no_types ? ` Types are unknown: ${page.no_types}.` : '');
   drawMemoryLegend(entry);
   drawMemory(entry);
   drawArena(entry);

@@ -161,7 +161,7 @@ function actionDetails(entry, id) {
   if (action.times > 1)
     row('runs', `${grouped(action.times)} in loops`);
   if (action.again >= 0)
-    row('again', `as action ${grouped(action.again)}`);
+    row('recomputes', `action ${grouped(action.again)}`);
   if (action.lines.length)
     row('lines', linesText(action.lines));
   for (const {line, profile} of [...entry.series].sort((a, b) => b.profile[id] - a.profile[id]).slice(0, 5))
@@ -196,8 +196,8 @@ function drawAtPeak(entry) {
     ++rows.get(key).times;
   }
   byId('peak-title').textContent = alive.length
-    ? `Alive at the peak, beside ${bytesText(facts.memory.persistent)} that persist: ${count(alive.length, 'buffer')}`
-    : 'Nothing but what persists is alive at the peak';
+    ? `Alive at the peak, besides ${bytesText(facts.memory.persistent)} of parameters and state: ${count(alive.length, 'buffer')}`
+    : 'Only parameters and state are alive at the peak';
   const heads = [{text: 'bytes', number: true}, {text: 'times', number: true},
     ...['what', 'type', 'line', 'code'].map(text => ({text}))];
   const list = [...rows.values()].sort((a, b) => b.buffer.bytes * b.times - a.buffer.bytes * a.times)

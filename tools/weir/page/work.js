@@ -55,23 +55,23 @@ function drawScatterLegend(entry) {
   const legend = empty('scatter-legend');
   for (const kind of kinds.filter(kind => entry.used.some(work => drawnKind(work) === kind)))
     legend.append(html('span', {className: 'key'}, html('i', {className: `round ${kind}`}),
-      kind === 'call' ? 'call of a library' : kind === 'map' ? 'map and other kernels' : `${kind} kernel`));
+      kind === 'call' ? 'library call' : kind === 'map' ? 'map and other kernels' : `${kind} kernel`));
   legend.append(html('span', {className: 'key'}, 'area: share of the cost'));
 }
 
 const columns = [
   {text: 'share', number: true, by: work => work.share,
-    about: 'Of the cost: the larger of FLOPs and 8 x bytes, over all runs'},
+    about: 'Share of the cost: the larger of FLOPs and 8 x bytes, over all runs'},
   {text: 'what', by: work => work.name},
   {text: 'kind', by: work => drawnKind(work)},
   {text: 'runs', number: true, by: work => work.runs},
   {text: 'again', number: true, by: work => work.again,
-    about: 'Runs that compute what was computed before, of the same values'},
+    about: 'Runs that recompute an earlier result from the same values'},
   {text: 'FLOP', number: true, by: work => work.flops, about: 'Of one run'},
   {text: 'bytes', number: true, by: work => work.bytes, about: 'Read and written by one run'},
   {text: 'FLOP/B', number: true, by: work => work.bytes ? work.flops / work.bytes : 0},
   {text: 'types', by: work => typesText(work.types),
-    about: 'What is read and stored, and computed in where that is another one'},
+    about: 'Types read and stored, and the compute type if it differs'},
   {text: 'lines', by: work => work.lines[0] ?? -1},
 ];
 

@@ -151,17 +151,18 @@ std::string printed(const nlohmann::ordered_json &facts) {
 }
 
 TEST(PrintDescription, BeginsWithEightLines) {
-  EXPECT_EQ(printed(facts()).substr(0, printed(facts()).find("\n\n")),
-            "Model       net for x86-64-v3; an artifact is machine code: running it is running a "
-            "program\n"
-            "Configs     none\n"
-            "Training    10 steps of 4 rows\n"
-            "Parameters  16 values in 1 tensor, 64 bytes; states 0, optimizer 0\n"
-            "Memory      364 bytes at the peak: 64 persistent and 300 scratch; and 0 per thread, 0 "
-            "of batches\n"
-            "A step      0.000 MFLOP, 0.000 MB read and written\n"
-            "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
-            "Calls       2 of libraries a step: 84.9% of its cost");
+  EXPECT_EQ(
+      printed(facts()).substr(0, printed(facts()).find("\n\n")),
+      "Model       net for x86-64-v3; an artifact is machine code: run only artifacts that you "
+      "trust\n"
+      "Configs     none\n"
+      "Training    10 steps of 4 rows\n"
+      "Parameters  16 values in 1 tensor, 64 bytes; block state 0, optimizer state 0\n"
+      "Memory      364 bytes at the peak: 64 persistent and 300 scratch; in addition 0 per "
+      "thread, 0 for batches\n"
+      "A step      0.000 MFLOP, 0.000 MB read and written\n"
+      "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
+      "Calls       2 library calls a step: 84.9% of its cost");
 }
 
 TEST(PrintDescription, SaysEverything) {
