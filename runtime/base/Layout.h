@@ -1,18 +1,19 @@
-//===- Layout.h - How a tensor lies on a mesh -----------------------------===//
+//===- Layout.h - The sharding of a tensor over a mesh --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A dimension is a product of pieces, the outermost first, and each piece may be cut over axes of
-// the mesh: the rows of a batch stay cut where they are one dimension with the places in them, and
-// heads where they are one with what each has. Along the axes that cut nothing a tensor is the same
-// on all ranks, or a sum that is still to be made of what each has.
+// Sizes are those of the whole tensor. A dimension is a product of pieces, the outermost first, and
+// each piece may be sharded over axes of the mesh: the rows of a batch stay sharded when they are
+// merged with positions into one dimension, and so do heads that are merged with the elements of
+// each. Over an axis that shards no piece, the tensor is replicated, or partial: each rank has a
+// term of a sum that is still to be reduced.
 //
-// As text: "12@dp*256 64 +tp" has dimensions of 3072 and 64, the first cut over dp by its 12, and
-// is to be added up over tp. What is of one stage of a pipeline lies "65 128 on pp=1": the ranks
-// elsewhere along pp have nothing of it.
+// As text: "12@dp*256 64 +tp" has dimensions of 3072 and 64. The 12 of the first is sharded over
+// dp, and the tensor is partial over tp. "65 128 on pp=1" is a tensor of one pipeline stage: the
+// ranks elsewhere along pp hold none of it.
 //
 //===----------------------------------------------------------------------===//
 
