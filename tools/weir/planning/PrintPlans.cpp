@@ -40,10 +40,10 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   bool repeats = std::ranges::any_of(facts["plans"], [](const ordered_json &plan) {
     return plan["recomputing"].get<double>() > 0;
   });
-  std::vector<std::string> head = {"", "a step", "computes"};
+  std::vector<std::string> head = {"", "step", "compute"};
   if (repeats)
-    head.push_back("again");
-  head.insert(head.end(), {"exchanges", "waits", unit + "/s", "MFU"});
+    head.push_back("recompute");
+  head.insert(head.end(), {"exposed", "bubble", unit + "/s", "MFU"});
   if (powered)
     head.push_back("J/1000 " + unit);
   if (priced)
@@ -75,8 +75,8 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
     table.add(row);
   }
   table.print(out);
-  out << "\nWhat the fullest device holds\n";
-  Table memory({"", "parameters", "optimizer", "state", "scratch", "reserve", "with the host"},
+  out << "\nMemory of the fullest device\n";
+  Table memory({"", "parameters", "optimizer", "state", "scratch", "reserve", "on the host"},
                {true, true, true, true, true, true, true});
   number = 0;
   for (const ordered_json &plan : facts["plans"]) {
@@ -87,9 +87,9 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   }
   memory.print(out);
   double best = facts["plans"][0]["seconds"], bound = facts["bound"];
-  out << "\nNo plan takes less than " << secondsText(bound)
-      << ", in which all devices multiply at their best: the first takes "
-      << formatted("%.2f", best / bound) << " times that.\n";
+  out << "\nLower bound for every plan: " << secondsText(bound)
+      << ", if all devices multiply at their best rate. The first plan takes "
+      << formatted("%.2f", best / bound) << " times as long.\n";
   bool hasStages = std::ranges::any_of(facts["plans"], [](const ordered_json &plan) {
     return plan["plan"].get<std::string>().find("pp=") != std::string::npos;
   });
