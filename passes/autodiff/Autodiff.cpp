@@ -1,21 +1,23 @@
-//===- Autodiff.cpp - The backward computation ----------------------------===//
+//===- Autodiff.cpp - Reverse-mode differentiation ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Reverse-mode differentiation at one place: every weir.gradient becomes ops before it, in its own
-// block. The ops that lead from the sources to the loss may stand in that block or around it (a
-// weir.microbatches body may use values from outside). What a gradient is, op by op, is in
-// ir/weir/<family>; this file knows no op but weir.gradient.
+// Replaces every weir.gradient by ops before it, in its own block. The ops that lead from the
+// sources to the loss may stand in that block or around it: a weir.microbatches body may use values
+// from outside. The gradient of each op is in ir/weir/<family>. This file knows no op but
+// weir.gradient.
 //
-// Where a weir.select chose another value, a cotangent is 0 and stays 0: 0 times a derivative that
-// is infinite, or no number, would be none (sqrt(-1), log(0), exp(100)). So a cotangent has a mask,
-// where anything arrives at all, and behind an elementwise op it is select(mask, dy f'(x), 0).
-// Masks go where elements go: through elementwise ops and those that move elements. They end at
-// reductions and products, whose operands' elements all meet in each result, and where a value is
-// used unmasked too.
+// A weir.select passes no gradient to the value that it did not choose: the cotangent there is 0,
+// and stays 0. But 0 times an infinite or NaN derivative (sqrt(-1), log(0), exp(100)) would be NaN.
+// So a cotangent has a mask, which says where it receives anything, and the cotangent before an
+// elementwise op is select(mask, dy f'(x), 0).
+//
+// Masks propagate through elementwise ops, and through ops that only move elements. They end at
+// reductions and products, each of whose results depends on many elements, and at a value that also
+// has a use without a mask.
 //
 //===----------------------------------------------------------------------===//
 

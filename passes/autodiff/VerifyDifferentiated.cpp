@@ -1,11 +1,11 @@
-//===- VerifyDifferentiated.cpp - No gradient is left ---------------------===//
+//===- VerifyDifferentiated.cpp - Checks that no gradient op is left ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after autodiff: fusion and code generation have no meaning for weir.gradient.
+// Runs after autodiff, because fusion and code generation do not support weir.gradient.
 //
 //===----------------------------------------------------------------------===//
 
