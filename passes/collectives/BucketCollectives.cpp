@@ -1,14 +1,14 @@
-//===- BucketCollectives.cpp - Small collectives together -----------------===//
+//===- BucketCollectives.cpp - Buckets small collectives ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A collective takes a time of its own, however little it moves, and most gradients and parameters
-// of a model are small: biases, and the weights of norms. So small collectives of one kind become
-// one, up to a size. A bucket stands where its first collective stood, and has those whose values
-// can be computed ahead of there, in the order in which they are ready.
+// A collective has a fixed cost, and most gradients and parameters of a model are small: biases,
+// and the weights of norms. So this pass merges small collectives of one kind into one, up to a
+// size. A bucket stands where its first collective stood. It takes those whose values can be
+// computed before that place, in the order in which they are ready.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Dependences.h - Which actions wait for which -----------------------===//
+//===- Dependences.h - Dependences between actions ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each rank sums what it gets in the order of ranks, so that a step has the same bits whatever
-// carries the bytes:
+// Each rank adds up what it receives in the order of ranks. So a step has the same bits with every
+// transport:
 //
-//   weir.reduce_scatter %x   ->   an all_to_all of the members' rows, and their sum
-//   weir.all_reduce %x       ->   a reduce_scatter, and an all_gather of the sums; where there is
-//                                 little to sum (Expansion.h), an all_gather of all values
+//   weir.reduce_scatter %x   ->   an all_to_all of the members' rows, and a sum of them
+//   weir.all_reduce %x       ->   a reduce_scatter, and an all_gather of the sums; for a small
+//                                 tensor (Expansion.h), an all_gather of all values and a sum
 //
-// Over several axes, a member along the first one reduces its rows alone over the others: together
-// they move as much as one collective over all axes would.
+// Over several axes, a member along the first one reduces only its own rows over the others.
+// Together, these collectives move as many bytes as one collective over all axes would.
 //
 //===----------------------------------------------------------------------===//
 

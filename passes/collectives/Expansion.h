@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Header only: weir-expand-collectives carries sums out so, and sharding prices them so.
+// Header only. weir-expand-collectives carries all-reduces out in this way, and sharding uses the
+// same rule for their cost.
 //
 //===----------------------------------------------------------------------===//
 

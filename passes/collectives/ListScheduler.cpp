@@ -1,15 +1,15 @@
-//===- ListScheduler.cpp - When collectives begin beside what is computed -===//
+//===- ListScheduler.cpp - Starts collectives early, for overlap ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A list scheduler. It gives actions out in the order they had, and knows by the clock what queue 0
-// and the others are at. The next collective begins as soon as it can; what little is missing for
-// it, such as the sum of what was exchanged before, goes ahead of what is computed. What reads
-// variables alone could begin at any time, and would hold its memory from then on: it begins as
-// much ahead of its use as it takes.
+// A list scheduler. It issues actions in the order they had, and simulates the clocks of queue 0
+// and of the other queues. The next collective starts as soon as its operands can be computed: the
+// few actions that it still needs, such as the sum after another collective, go before other
+// computation. A collective that reads only variables could start at any time, but its result would
+// occupy memory from then on. So it starts before its use by the time that it takes.
 //
 //===----------------------------------------------------------------------===//
 

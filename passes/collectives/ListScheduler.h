@@ -1,4 +1,4 @@
-//===- ListScheduler.h - When collectives begin beside what is computed ---===//
+//===- ListScheduler.h - Starts collectives early, for overlap ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- NumberCollectives.cpp - The number of a collective on all ranks ----===//
+//===- NumberCollectives.cpp - Numbers collectives alike on all ranks -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks' programs are made from one, and have been simplified alike, so that they have the same
-// collectives in the same order here.
+// All ranks' programs come from one program, and the passes before this one simplify them alike. So
+// they have the same collectives in the same order here.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,18 +1,18 @@
-//===- OrderCollectives.cpp - Collectives in the order they can begin in --===//
+//===- OrderCollectives.cpp - Orders collectives by when they can start ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks do their collectives in one order, whatever each has to wait for. Gradients are made from
-// the last layer to the first, and were put to be added up as their parameters stand: the first to
-// begin would be the last that is made. Here they are put in the order in which a program of as
-// many processors as it likes would come to them: by how many ops they are behind. What is made of
-// variables alone, as parameters that are gathered, comes where it is used.
+// All ranks run their collectives in one order, even if a later one is ready first. Autodiff
+// produces gradients from the last layer to the first, but their reductions stand in the order of
+// the parameters: the first would be the last that is ready. This pass orders collectives by the
+// depth of their operands, as a machine with unlimited processors would reach them. A collective of
+// variables only, such as the all-gather of a parameter, stands where its result is used.
 //
-// Ahead of weir-number-collectives, where the programs of all ranks are still alike: by structure
-// alone, not by sizes.
+// Runs before weir-number-collectives, while the programs of all ranks are still alike. So it looks
+// only at their structure, not at sizes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,18 +1,17 @@
-//===- OverlapCollectives.cpp - Collectives run beside kernels ------------===//
+//===- OverlapCollectives.cpp - Overlaps collectives with computation -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The collectives along an axis go to a queue of their own. They begin when what they read is made
-// and are waited for where what they give is used, and what can be computed between stands there
-// (ListScheduler.h says in which order). Both hold memory for that long, so it is done as far as
-// there is room. Runs on a plan without places, and places it in trial. In a loop all that begins
-// in a round is waited for in that round.
+// The collectives along an axis move to a queue of their own. A collective starts when its operands
+// are computed, and the rank waits for it where its result is used. Independent computation runs in
+// between (ListScheduler.h chooses the order). Operands and results occupy memory for that time, so
+// the pass overlaps only as much as fits. It runs on a plan without offsets, and tries offsets to
+// measure the arena. In a loop, each round waits for the collectives that it started.
 //
-// Ahead of weir-overlap-transfers: what is fetched begins ahead of actions that stay where they
-// are.
+// Runs before weir-overlap-transfers, which moves fetches ahead of actions whose order is final.
 //
 //===----------------------------------------------------------------------===//
 

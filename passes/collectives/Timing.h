@@ -1,4 +1,4 @@
-//===- Timing.h - What a plan's actions take ------------------------------===//
+//===- Timing.h - Estimated times of a plan's actions ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
