@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A device that is given its work launch by launch takes longer to begin a small one than to do it.
+// On a device with a launch overhead, launching a small kernel takes longer than running it.
 //
 //===----------------------------------------------------------------------===//
 

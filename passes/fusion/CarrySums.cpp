@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs before fusion, so that each addition joins the kernel that computes what is added:
+// Runs before fusion, so that each addition fuses with the kernel that computes its summand:
 //
 //   %s = weir.microbatches .. { weir.yield %x }     ->    %s = weir.microbatches .. carried(zero) {
-//   ^(%sum) yield %sum + %x }
+//                                                         ^(%sum) yield %sum + %x }
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Domain.cpp - What a kernel runs over -------------------------------===//
+//===- Domain.cpp - The iteration domain of a kernel ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Epilogues.cpp - What kernels of their own take along ---------------===//
+//===- Epilogues.cpp - Epilogues of products, library calls and attention -===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,13 @@
-//===- Epilogues.h - What kernels of their own take along -----------------===//
+//===- Epilogues.h - Epilogues of products, library calls and attention ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A product takes its bias and relu along as the library's post-ops, and library calls the cast of
-// their result; attention reads and writes through layout views and casts, so that heads are never
-// copied together or apart.
+// The library computes a product's bias and relu as post-ops, and the cast of a library call's
+// result. Attention reads and writes through layout views and casts, so that no kernel copies heads
+// together or apart.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs once the step is differentiated and simplified: every op that computes ends in a
-// weir.kernel. What stays outside are reads, writes, regions of microbatches, and the aliases
-// split_dim and merge_dims.
+// Runs after the step is differentiated and simplified. Every op that computes ends in a
+// weir.kernel. Reads, writes, regions of microbatches, and the aliases split_dim and merge_dims
+// stay outside kernels.
 //
 //===----------------------------------------------------------------------===//
 

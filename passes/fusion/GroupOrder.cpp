@@ -1,4 +1,4 @@
-//===- GroupOrder.cpp - Which groups wait for which -----------------------===//
+//===- GroupOrder.cpp - A topological order of fusion groups --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

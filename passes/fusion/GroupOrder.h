@@ -1,20 +1,20 @@
-//===- GroupOrder.h - Which groups wait for which -------------------------===//
+//===- GroupOrder.h - A topological order of fusion groups ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The ops of a block, the groups they are merged into, and one order of all these in which
-// everything stands behind what it waits for. A question goes back from the later group and never
-// past the earlier one; merging moves what the later group waits for in front of the earlier one
-// (as Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006,
-// do for a new edge), so that it is not gone through again.
+// Contains the ops of a block, the groups that fusion merges them into, and a topological order of
+// all these. A query whether one group depends on another goes back from the later group, and never
+// past the earlier one. Merging moves the dependences of the later group before the earlier one, as
+// Pearce and Kelly do for a new edge ("A dynamic topological sort algorithm for directed acyclic
+// graphs", 2006). So no later query visits them again.
 //
-// Most groups that do wait do so over a long way, as a gradient for the layer it belongs to. Such
-// ways lead along the block's longest chain of ops, which shortens them to a comparison.
+// Most dependences are long paths, as from a gradient to its layer. Such paths run along the
+// block's longest chain of ops, where a comparison of positions replaces the walk.
 //
-// A cheap op is cloned into the groups that use it: it may stand behind them.
+// Cheap ops are cloned into the groups that use them, so such an op may stand after these groups.
 //
 //===----------------------------------------------------------------------===//
 

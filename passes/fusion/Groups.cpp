@@ -1,4 +1,4 @@
-//===- Groups.cpp - Which ops are computed together -----------------------===//
+//===- Groups.cpp - Groups of ops that become one kernel ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

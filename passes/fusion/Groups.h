@@ -1,4 +1,4 @@
-//===- Groups.h - Which ops are computed together -------------------------===//
+//===- Groups.h - Groups of ops that become one kernel --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,15 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A group is a set of ops of one block that becomes one weir.kernel. A fused group has a domain: a
-// full shape S and, once a reduction is in it, a split p of S into rows (the first p dimensions)
-// and columns. Its values are full (S), per row (S[:p]), per column (S[p:]) or scalars; what is
-// summed over rows (per column, or a scalar) is complete only when the kernel ends, so nothing of
-// the same group may use it. A group is no larger than a kernel may be
-// (ir/weir/kernel/KernelLimits.h).
+// full shape S and, if it contains a reduction, a split p of S into rows (the first p dimensions)
+// and columns. Its values are full (S), per row (S[:p]), per column (S[p:]) or scalars. A sum over
+// rows (per column, or a scalar) is complete only when the kernel ends, so no op of the same group
+// may use it. A group is no larger than a kernel may be (ir/weir/kernel/KernelLimits.h).
 //
 // Cheap ops (constants, broadcasts, iota, layout views, casts that widen) belong to no group: each
-// group that needs one clones it. Aliases (split_dim, merge_dims) change no memory and stay outside
-// kernels.
+// group that needs one clones it. Aliases (split_dim, merge_dims) change no memory, and stay
+// outside kernels.
 //
 //===----------------------------------------------------------------------===//
 

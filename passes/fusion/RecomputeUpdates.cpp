@@ -1,14 +1,14 @@
-//===- RecomputeUpdates.cpp - What is needed early and late, made twice ---===//
+//===- RecomputeUpdates.cpp - Computes the new values of a step twice -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether a step is skipped is known only when all it would write is known to be finite, and then
-// each new value is selected or not. Kept from the one moment to the other, the new values of all
-// parameters and states would need as much memory again as these have, to be written and read once.
-// What they are computed from is there anyway.
+// A step knows whether it is skipped only when it has checked that all its new values are finite.
+// Then it selects each new value or the old one. To save the new values of all parameters and
+// states until then would need as much memory again, and a write and a read of it. So the step
+// checks them, and computes them a second time from their operands, which are in memory anyway.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Units.cpp - What fusion places as one, in order --------------------===//
+//===- Units.cpp - Ordered units that fusion merges -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

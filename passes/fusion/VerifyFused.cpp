@@ -1,4 +1,4 @@
-//===- VerifyFused.cpp - Checks that all work is in kernels ---------------===//
+//===- VerifyFused.cpp - Checks that all computation is in kernels --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
