@@ -1,11 +1,11 @@
-//===- AssignOffsets.cpp - Places buffers in the arena --------------------===//
+//===- AssignOffsets.cpp - Assigns buffers to offsets in the arena --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs last, when the order of actions is final. How places are chosen is in Placement.h.
+// Runs last, when the order of actions is final. Placement.h has the algorithm.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- EntryLifetimes.cpp - When an entry's buffers are alive -------------===//
+//===- EntryLifetimes.cpp - Lifetimes of an entry's buffers ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

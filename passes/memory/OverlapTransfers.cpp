@@ -1,14 +1,15 @@
-//===- OverlapTransfers.cpp - Transfers run beside kernels ----------------===//
+//===- OverlapTransfers.cpp - Overlaps transfers with kernels -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What is fetched from the host's memory is asked for ahead of its use, on a queue of its own, by
-// as much as the transfer takes; what is put there is waited for as much later. Both hold memory
-// for that long, so it is done as far as there is room. Runs on a plan without places, and places
-// it in trial: the arena is no larger than the budget, or than without.
+// A fetch from the host's memory moves to a queue of its own, and starts before its use by the time
+// that it takes. In the same way, the wait for a transfer to the host moves behind later kernels.
+// Both occupy memory for that time, so the pass overlaps only as much as fits. It runs on a plan
+// without offsets, and tries offsets to measure the arena: the arena does not exceed the budget, or
+// the size without overlap.
 //
 //===----------------------------------------------------------------------===//
 

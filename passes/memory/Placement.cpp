@@ -1,4 +1,4 @@
-//===- Placement.cpp - Where buffers lie in the arena ---------------------===//
+//===- Placement.cpp - Chooses offsets in the arena -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

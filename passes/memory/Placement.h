@@ -1,12 +1,13 @@
-//===- Placement.h - Where buffers lie in the arena -----------------------===//
+//===- Placement.h - Chooses offsets in the arena -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Finding the least arena is NP-hard; largest-first, best-fit is the usual good answer (Pisarchyk
-// and Lee, "Efficient memory management for deep neural net inference", 2020, greedy by size).
+// Finding the smallest arena is NP-hard. The usual good heuristic is greedy by size: the largest
+// buffer first, each at its best fit (Pisarchyk and Lee, "Efficient memory management for deep
+// neural net inference", 2020).
 //
 //===----------------------------------------------------------------------===//
 

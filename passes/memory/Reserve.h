@@ -1,4 +1,4 @@
-//===- Reserve.h - What a run takes besides the arena ---------------------===//
+//===- Reserve.h - Memory that a run needs outside the arena --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,11 +1,11 @@
-//===- StagePorts.cpp - The host's side of transfers ----------------------===//
+//===- StagePorts.cpp - The host side of transfers ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For devices with memory of their own. Runs on a plan without places, whose actions are all on
+// For devices with memory of their own. Runs on a plan without offsets, whose actions are all on
 // queue 0.
 //
 //===----------------------------------------------------------------------===//

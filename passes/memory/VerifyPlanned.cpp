@@ -1,12 +1,12 @@
-//===- VerifyPlanned.cpp - Proves a plan before anything runs -------------===//
+//===- VerifyPlanned.cpp - Proves that a plan is safe to run --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs behind the last pass that places buffers or orders actions. runtime/planned has the rules;
-// the loader asks it the same of files.
+// Runs after the last pass that assigns offsets or orders actions. runtime/planned has the rules.
+// The loader checks the same of artifacts.
 //
 //===----------------------------------------------------------------------===//
 
