@@ -1,14 +1,15 @@
-//===- Offload.cpp - Puts variables into the host's memory ----------------===//
+//===- Offload.cpp - Offloads variables to the host's memory --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind everything that merges equal ops, and ahead of what batches kernels: each kernel that uses
-// a variable of the host's has a copy of its own, fetched right ahead of it, and what is written to
-// one goes there as soon as it is made. So no more of them is on the device than kernels work on.
-// That transfers run beside kernels is for passes/memory, which knows what there is room for.
+// Runs after every pass that merges equal ops, and before the pass that batches kernels. Each
+// kernel that uses an offloaded variable gets a copy of its own, fetched right before it, and a new
+// value goes to the host as soon as it is computed. So the device holds only the offloaded
+// variables that a kernel currently uses. passes/memory/OverlapTransfers.cpp later overlaps
+// transfers with kernels as far as the memory allows.
 //
 //===----------------------------------------------------------------------===//
 
