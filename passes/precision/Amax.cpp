@@ -1,4 +1,4 @@
-//===- Amax.cpp - How large tensors have been of late ---------------------===//
+//===- Amax.cpp - History of the largest magnitudes of tensors ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,22 +1,23 @@
-//===- Amax.h - How large tensors have been of late -----------------------===//
+//===- Amax.h - History of the largest magnitudes of tensors --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A tensor's own largest element is known when all of it has been computed, and then it is read
-// once more. A step that takes the scale of the steps before it need not wait ("delayed scaling"):
+// The largest magnitude of a tensor is known only when the whole tensor is computed, so scaling by
+// it would read the tensor again. With delayed scaling, a step uses the largest magnitudes of the
+// steps before it instead:
 //
 //   %a = weir.read @"f8/amax" : [n, 16]           a row for each tensor, of the last 16 steps
 //   %m = the largest of each row
-//   scale of tensor i = of %m[i], or a fixed one before anything is known
+//   scale of tensor i = of %m[i], or a constant if there is no history yet
 //   ..
-//   weir.write @"f8/amax", %a with the largest elements of this step in column step mod 16
+//   weir.write @"f8/amax", %a with the largest magnitudes of this step in column step mod 16
 //
-// which the step's other writes decide about: a step that is skipped leaves it as it was.
-// Cotangents are computed times the loss scale, and noted without it: its first value and its
-// changes are none of theirs.
+// The step writes this variable as it writes its others, so a skipped step leaves it as it was.
+// Cotangents are multiplied by the loss scale. The history records them without it, so the loss
+// scale, its first value and its changes do not affect the history.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,13 @@
-//===- BF16Parameters.cpp - Parameters without a copy in f32 --------------===//
+//===- BF16Parameters.cpp - Parameters without an f32 master copy ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs behind mixed precision, whose one cast of a parameter is then the inverse of the one that
-// widens it, and behind the decision to skip, which looks at what is computed and not at what that
-// is rounded to. What a skipped step writes is what it read: rounding leaves it as it is.
+// Runs after mixed precision, so that its single cast of a parameter is the inverse of the widening
+// cast here. Also runs after the decision to skip, which checks values before they are rounded. A
+// skipped step writes the value that it read, and rounding does not change it.
 //
 //   %w = weir.read @w : f32            %n = weir.read @w : bf16
 //   .. %w1 = ..                        %w = weir.cast %n : bf16 -> f32
@@ -16,8 +16,8 @@
 //                                      %r = weir.round_at_random %w1 by %u
 //                                      weir.write @w, weir.cast %r : f32 -> bf16
 //
-// To nearest, an update of less than half of a unit in the last place, 2^-9 of a parameter, would
-// be lost in each step anew.
+// Rounding to nearest would lose every update below half a unit in the last place, which is 2^-9 of
+// a parameter.
 //
 //===----------------------------------------------------------------------===//
 

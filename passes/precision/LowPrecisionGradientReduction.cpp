@@ -1,20 +1,21 @@
-//===- LowPrecisionGradientReduction.cpp - Gradients rounded, then summed -===//
+//===- LowPrecisionGradientReduction.cpp - Low-precision gradient sums ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs behind mixed precision, which leaves the gradients of parameters in f32, and ahead of
-// clipping, since weir.clip names them. Each is rounded once a step, behind the sum over its
-// microbatches and under the scale of the loss, where f16 has room for it:
+// Runs after mixed precision, which leaves the gradients of parameters in f32, and before clipping,
+// because weir.clip names them. Each gradient is rounded once per step, after the sum over its
+// microbatches, and while it is multiplied by the loss scale, so that f16 can represent it:
 //
 //   %g = weir.mul %sum, %inverse       %l = weir.cast %sum {weir.parts} : f32 -> bf16
 //   weir.clip %g                  ->   %w = weir.cast %l : bf16 -> f32
 //                                      %g = weir.mul %w, %inverse
 //                                      weir.clip %g
 //
-// weir.parts has the ranks of a mesh round what each has of the sum, and add that up.
+// With weir.parts, each rank of a mesh rounds its own term of the sum, and the ranks add up the
+// rounded terms.
 //
 //===----------------------------------------------------------------------===//
 

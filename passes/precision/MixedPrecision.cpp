@@ -1,18 +1,19 @@
-//===- MixedPrecision.cpp - Products of low-precision floats --------------===//
+//===- MixedPrecision.cpp - Inserts casts to low precision ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs on the whole step: behind autodiff, which differentiates the program that was written, and
-// before clipping, since weir.clip names the gradients. What it changes are numbers: the passes
-// before it have another meaning than those behind it, which is the only one of the latter.
+// Runs on the whole step: after autodiff, which differentiates the program as written, and before
+// clipping, because weir.clip names the gradients. This pass changes numbers: the program after it
+// has another meaning than the program before it.
 //
-// A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
-// product gives, behind its bias, which is one of them. In f8 this is done in bf16, and what
-// products multiply is then rounded once more, under scales (Scaler.h). A composite computes from
-// what there is, and its gradient from what was kept of that, which is rounded:
+// A value is rounded once, where it is defined, for all its uses. The result of a product is
+// rounded after its bias is added, and the bias is rounded too. In f8, this rounding is to bf16,
+// and the operands of products are then rounded once more, with scales (Scaler.h). A composite op
+// computes from its input without rounding it. Its gradient reads the saved input, which is
+// rounded:
 //
 //   %y, %mean, %rstd = weir.normalize %x            %l = weir.cast %x -> bf16, %w = weir.cast %l
 //   %g = weir.mul %y, %cotangent               ->   %g = weir.mul ((%w - %mean) * %rstd), ..

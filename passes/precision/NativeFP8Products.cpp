@@ -1,19 +1,19 @@
-//===- NativeFP8Products.cpp - Products of floats of eight bits -----------===//
+//===- NativeFP8Products.cpp - Products with FP8 operands -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Mixed precision rounds a factor to eight bits under a scale that is a power of two, and writes
-// what comes of it as bf16 again, exactly (Scaler.h): products of bf16 are right on every target.
-// Runs just before the pass that widens factors (UpcastUnsupported.cpp), on whose targets they stay
-// as they are.
+// Mixed precision rounds an operand to eight bits with a scale that is a power of two, and widens
+// the result to bf16, which is exact (Scaler.h). So products of bf16 are correct on every target.
+// This pass finds such operands, and makes products of FP8 on targets with FP8 tensor cores. It
+// runs just before the pass that widens operands (UpcastUnsupported.cpp).
 //
 //   d = cast bf16 (select (is_finite w), (cast f32 q) * s, w), q = cast f8 c
 //
-// is s q where w is finite. What is not finite is none in q' = cast f8 (select (is_finite w), c, w)
-// either, though an infinity may be no number there.
+// is s q where w is finite. Where w is not finite, q' = cast f8 (select (is_finite w), c, w) is not
+// finite either, though an infinity may become NaN.
 //
 //===----------------------------------------------------------------------===//
 

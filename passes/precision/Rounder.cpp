@@ -1,4 +1,4 @@
-//===- Rounder.cpp - Values in low precision ------------------------------===//
+//===- Rounder.cpp - Rounds values to low precision -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,15 +1,15 @@
-//===- ScaleLoss.cpp - Gradients too small for f16 ------------------------===//
+//===- ScaleLoss.cpp - Loss scaling, for gradients too small for f16 ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs ahead of autodiff, where a loss is still known as what is differentiated. A product with a
-// power of two is exact, so the gradients are what they were before: what changes is which of them
-// the mixed precision behind autodiff rounds to nothing or to infinity.
+// Runs before autodiff, where the loss is still known. A product with a power of two is exact, so
+// the unscaled gradients do not change. What changes is which of them the mixed precision pass
+// after autodiff rounds to zero or infinity.
 //
-// Everything is decided in the step itself:
+// The step itself makes all decisions:
 //
 //   %s = weir.read @"run/loss_scale"               fine   = the norm of the gradients is finite
 //   %h = weir.gradient (%loss * %s) wrt(%w)        grown  = %s * 2 at every 2000th fine step
@@ -18,7 +18,7 @@
 //      is not finite, as without a scale ..
 //   weir.write @"run/loss_scale", next
 //
-// A loss that is not finite says nothing of the scale, which the forward computation never sees.
+// If the loss is not finite, the scale is not the cause, because the forward pass does not use it.
 //
 //===----------------------------------------------------------------------===//
 

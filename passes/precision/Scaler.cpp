@@ -1,4 +1,4 @@
-//===- Scaler.cpp - Factors in eight bits ---------------------------------===//
+//===- Scaler.cpp - Scales FP8 operands -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,20 +1,20 @@
-//===- Scaler.h - Factors in eight bits -----------------------------------===//
+//===- Scaler.h - Scales FP8 operands -------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A float of eight bits has few powers of two, so a tensor is multiplied by a scale that brings its
-// largest element near to the largest number of the type, and what is summed up of it divided
+// An FP8 type has a small range. So a tensor is multiplied by a scale that brings its largest
+// element close to the largest number of the type, and the sums of its products are divided by it
 // ("FP8 Formats for Deep Learning", Micikevicius et al., 2022). The scale s is a power of two: a
-// product of factors f8(a * s) and f8(b * t), divided by s * t, is that of f8(a * s) / s and
-// f8(b * t) / t, which bf16 holds exactly.
+// product of f8(a * s) and f8(b * t), divided by s * t, is the product of f8(a * s) / s and f8(b *
+// t) / t, which bf16 represents exactly.
 //
-// A block's own scale leaves small numbers their digits where others of the tensor are large
-// ("DeepSeek-V3 Technical Report", 2024, 3.3.2). A block is 1 x 128 along what a product sums over,
-// so that one sum has few scales, and what is large in a row is no other row's matter; of a
-// parameter 128 x 128, which are the same for the product with its transpose.
+// With one scale for each block, small numbers keep their digits even if other elements of the
+// tensor are large ("DeepSeek-V3 Technical Report", 2024, 3.3.2). A block is 1 x 128 along the
+// contracted dimension: one sum has few scales, and a large element affects only its own row. A
+// block of a parameter is 128 x 128, which also serves products with the transpose.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- StepParts.cpp - What of a step is forward, gradient, optimizer -----===//
+//===- StepParts.cpp - Forward, gradient and optimizer parts of a step ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,13 @@
-//===- StepParts.h - What of a step is forward, gradient, optimizer -------===//
+//===- StepParts.h - Forward, gradient and optimizer parts of a step ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A step is one program behind autodiff: nothing in it is marked as forward or backward. What it
-// computes tells them apart. In microbatches everything counts as if it stood outside.
+// After autodiff, a step is one program. This file derives from uses which ops belong to the
+// forward pass, to the gradients and to the optimizer. It treats the body of microbatches as if it
+// stood outside.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,13 @@
-//===- UpcastUnsupported.cpp - Products in types the target multiplies ----===//
+//===- UpcastUnsupported.cpp - Widens unsupported operands ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs just before fusion, behind everything that merges equal ops: a product has a wide copy of
-// its own, which lives no longer than the product, and what is kept for it is the low one. Operands
-// of one product end in one type: f32 where nothing narrower is the target's.
+// Runs just before fusion, after every pass that merges equal ops. Each product gets a wide copy of
+// its own, which lives only as long as the product: the saved tensor is the low-precision one. The
+// operands of one product end in one type: f32, unless the target multiplies a narrower one.
 //
 //===----------------------------------------------------------------------===//
 
