@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs before autodiff, which differentiates ops of one block. A loss is linear in its sums, so the
-// gradient of a loss over all microbatches is the sum of those of their shares:
+// Runs before autodiff, which differentiates the ops of one block. A loss is linear in its sums. So
+// the gradient of a loss over all microbatches is the sum of the gradients of their shares:
 //
 //   %s, %n = weir.microbatches .. {              %n = weir.microbatches .. { the counts }
 //     weir.yield %a, %b }                        %g, %s = weir.microbatches .. {
@@ -15,8 +15,8 @@
 //                                                  weir.yield %h, %a }
 //                                                %l = w * %s / %n
 //
-// Counts that the body computes are those of the whole step before the first gradient is divided by
-// them: they come first, from a copy of the body cut down to them. A step of one microbatch is
+// Shares are divided by the counts of the whole step. If the body computes the counts, a first loop
+// computes them, with a copy of the body that contains nothing else. A step of one microbatch is
 // inlined instead.
 //
 //===----------------------------------------------------------------------===//

@@ -1,12 +1,11 @@
-//===- Clip.cpp - The norm of the gradients, and clipping to it -----------===//
+//===- Clip.cpp - Gradient norm and clipping ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after autodiff: until here the norm is of gradients that have no ops yet, and where it is
-// computed is open.
+// Runs after autodiff, which creates the ops of the gradients.
 //
 //===----------------------------------------------------------------------===//
 

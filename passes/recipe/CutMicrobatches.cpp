@@ -1,13 +1,13 @@
-//===- CutMicrobatches.cpp - Another number of microbatches ---------------===//
+//===- CutMicrobatches.cpp - Changes the number of microbatches -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs first, on the forward computation alone. What the recipe calls a batch is part of the
-// mathematics where its rows see each other; where they do not, a batch is the sum of its parts
-// (BatchRows.h), and how many of them a step takes one after the other is free.
+// Runs first, on the forward pass alone. If rows depend on each other, the batch of the recipe is
+// part of the mathematics. If they do not, a batch is the sum of its parts (BatchRows.h), and a
+// step may process any number of parts one after the other.
 //
 //===----------------------------------------------------------------------===//
 

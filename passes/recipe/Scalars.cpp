@@ -1,4 +1,4 @@
-//===- Scalars.cpp - Scalars of a step, and tensors made of them ----------===//
+//===- Scalars.cpp - Scalars of a step, and tensors built from them -------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- SkipSteps.cpp - A step that is not finite changes nothing ----------===//
+//===- SkipSteps.cpp - Skips a step that is not finite --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after autodiff and clipping, when all that a step would write is there as ops, and before
-// fusion, which computes the new values a second time behind the decision
+// Runs after autodiff and clipping, when all new values of the step have ops. Runs before fusion,
+// which computes the new values a second time after the decision
 // (passes/fusion/RecomputeUpdates.cpp):
 //
 //   %f = weir.all_finite %loss, %w1    ->    %bad = the sum over %w1 of not is_finite

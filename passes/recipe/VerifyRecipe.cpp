@@ -1,12 +1,11 @@
-//===- VerifyRecipe.cpp - Nothing of the recipe is left to decide ---------===//
+//===- VerifyRecipe.cpp - Checks that no op of the recipe is left ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after the recipe's passes: fusion and planning have no meaning for its ops, and planning
-// writes what it is told to write.
+// Runs after the recipe's passes, because fusion and planning do not support their ops.
 //
 //===----------------------------------------------------------------------===//
 
