@@ -1,4 +1,4 @@
-//===- MinCut.cpp - The cheapest way to part a graph ----------------------===//
+//===- MinCut.cpp - Minimum cut of a graph --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

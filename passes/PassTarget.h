@@ -1,4 +1,4 @@
-//===- PassTarget.h - The target that a pass works for --------------------===//
+//===- PassTarget.h - The target of a pass --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of contents of the compiler. Between groups of passes stand passes that only check.
+// The table of contents of the compiler. Passes that only check stand between the groups of passes.
 //
 //===----------------------------------------------------------------------===//
 

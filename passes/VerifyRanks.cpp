@@ -1,4 +1,4 @@
-//===- VerifyRanks.cpp - Proves that the programs of all ranks fit together ===//
+//===- VerifyRanks.cpp - Proves that the programs of all ranks match ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

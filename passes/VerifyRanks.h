@@ -1,11 +1,11 @@
-//===- VerifyRanks.h - Proves that the programs of all ranks fit together -===//
+//===- VerifyRanks.h - Proves that the programs of all ranks match --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// runtime/planned/Ranks.h has the rules; the loader asks it the same of files.
+// runtime/planned/Ranks.h has the rules. The loader checks the same of artifacts.
 //
 //===----------------------------------------------------------------------===//
 
