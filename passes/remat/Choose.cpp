@@ -1,4 +1,4 @@
-//===- Choose.cpp - What is not kept, to fit into a budget ----------------===//
+//===- Choose.cpp - Chooses activations to recompute or offload -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

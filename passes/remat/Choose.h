@@ -1,15 +1,16 @@
-//===- Choose.h - What is not kept, to fit into a budget ------------------===//
+//===- Choose.h - Chooses activations to recompute or offload -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Which actions are repeated behind the boundary, and which tensors lie with the host until then,
-// rather than kept, so that the arena is within a budget and least time is spent. What is cheapest
-// at the boundary alone, and a bound, are in ParetoFrontier.h. What the arena really takes is
-// measured of each choice that is looked at. Marked actions are repeated in all of them. Transfers
-// are counted as if none ran beside a kernel.
+// Chooses the actions to recompute in the backward pass and the tensors to offload until then,
+// instead of saving them, so that the arena fits a budget at the least cost in time.
+// ParetoFrontier.h has the cheapest choices by the memory at the boundary between forward and
+// backward alone, and a lower bound on the cost. For each choice that it considers, the chooser
+// measures the whole arena. Every choice recomputes the marked actions. Costs assume that no
+// transfer overlaps with a kernel.
 //
 //===----------------------------------------------------------------------===//
 

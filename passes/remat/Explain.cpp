@@ -1,4 +1,4 @@
-//===- Explain.cpp - What an entry keeps, and what that costs -----------===//
+//===- Explain.cpp - Saved activations of an entry, with their costs ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

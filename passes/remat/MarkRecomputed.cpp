@@ -1,4 +1,4 @@
-//===- MarkRecomputed.cpp - What the plan of the model says of actions ----===//
+//===- MarkRecomputed.cpp - Actions that the model's plan marks -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Order.h - What a step takes in any order ---------------------------===//
+//===- Order.h - A lower bound on memory for any order of kernels ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,14 +1,14 @@
-//===- OrderKernels.cpp - Kernels where less is alive ---------------------===//
+//===- OrderKernels.cpp - Orders kernels to reduce the peak ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel that makes more than it lets go waits for the first that reads it, and one that lets go
-// of more than it makes runs as soon as it can. What either is worth shows in the peak alone, so an
-// order is taken where the entry takes less memory with it, and else the one that was. How little
-// any order could take is in Order.h.
+// A kernel that allocates more than it frees moves down to the first kernel that reads it, and a
+// kernel that frees more than it allocates runs as early as possible. Only the peak shows what such
+// a move is worth. So the pass takes a new order only if the entry needs less memory with it.
+// Order.h has a lower bound for any order.
 //
 //===----------------------------------------------------------------------===//
 

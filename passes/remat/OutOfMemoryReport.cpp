@@ -1,4 +1,4 @@
-//===- OutOfMemoryReport.cpp - What takes the memory of what does not fit -===//
+//===- OutOfMemoryReport.cpp - Reports what uses too much memory ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OutOfMemoryReport.h - What takes the memory of what does not fit ---===//
+//===- OutOfMemoryReport.h - Reports what uses too much memory ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

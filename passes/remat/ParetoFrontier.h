@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// At the boundary alone, every price of a byte has its cheapest choice, and that is a minimum cut:
-// an action is repeated or not; what is needed behind the boundary, or by a repeated action, is
-// kept, or lies with the host where the transfers are cheaper, unless its maker is repeated. The
-// choices of all prices are the corners of the lower hull of (bytes kept, time spent), and the hull
-// at the budget is a bound that no choice is below, since the arena holds at least what is kept
-// there (Everett, "Generalized Lagrange multiplier method", 1963).
+// At the boundary between forward and backward, each price of a byte has a cheapest choice, which
+// is a minimum cut. An action is recomputed or not. A tensor that the backward pass or a recomputed
+// action reads is saved, or offloaded if its transfers are cheaper, unless its action is
+// recomputed. The choices for all prices are the corners of the lower convex hull of (bytes saved,
+// time spent). The hull at the budget is a lower bound for every choice, because the arena holds at
+// least the tensors saved at the boundary (Everett, "Generalized Lagrange multiplier method",
+// 1963).
 //
 //===----------------------------------------------------------------------===//
 

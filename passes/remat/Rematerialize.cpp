@@ -1,16 +1,18 @@
-//===- Rematerialize.cpp - Releases what there is no room to keep ---------===//
+//===- Rematerialize.cpp - Recomputes and offloads activations ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind everything that forms kernels, orders them or merges equal ones: a kernel that is repeated
-// is a copy of the first, and so has its code and its bits, and nothing merges the two again. What
-// goes to the host is put there as soon as it is made, and fetched where gradients first want it.
-// How what is released is chosen is in Choose.h, what it takes in passes/buffers; what the model's
-// plan marks is repeated whatever the budget (MarkRecomputed.h). What a step keeps is said for
-// whoever inspects it.
+// Runs after every pass that forms kernels, orders them or merges equal ones. A recomputed kernel
+// is a copy of the first one, with the same code and the same bits, and no later pass merges the
+// two again. An offloaded tensor goes to the host as soon as it is computed, and is fetched before
+// its first use by a gradient.
+//
+// Choose.h chooses what to recompute and offload, and passes/buffers models the memory. The actions that
+// the model's plan marks are recomputed with any budget (MarkRecomputed.h). The pass records the
+// saved activations of the step for `weir inspect`.
 //
 //===----------------------------------------------------------------------===//
 

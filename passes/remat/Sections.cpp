@@ -1,4 +1,4 @@
-//===- Sections.cpp - What sections of microbatches compute twice -------------===//
+//===- Sections.cpp - Recomputation in pipeline sections ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

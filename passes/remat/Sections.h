@@ -1,13 +1,13 @@
-//===- Sections.h - What sections of microbatches compute twice ---------------===//
+//===- Sections.h - Recomputation in pipeline sections --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A stage of a pipeline keeps what its gradients read of every microbatch that is in flight
-// (passes/stages/Sections.h). What is computed again is computed in the section that reads it,
-// ahead of whoever reads it first.
+// A pipeline stage saves, for every microbatch in flight, the activations that its gradients read
+// (passes/stages/Sections.h). A recomputed kernel runs in the section that reads its result, before
+// the first reader.
 //
 //===----------------------------------------------------------------------===//
 
