@@ -1,4 +1,4 @@
-//===- CommunicationCost.cpp - What a way to cut a program costs ----------===//
+//===- CommunicationCost.cpp - The cost of a sharding ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- CommunicationCost.h - What a way to cut a program costs ------------===//
+//===- CommunicationCost.h - The cost of a sharding -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For choosing between ways, not for predicting times: nothing is taken to be fused, or to go on
-// beside something else.
+// For comparing shardings, not for predicting times: it assumes that nothing is fused, and that
+// communication does not overlap with computation.
 //
 //===----------------------------------------------------------------------===//
 

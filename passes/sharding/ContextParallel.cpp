@@ -1,4 +1,4 @@
-//===- ContextParallel.cpp - What is cut over an axis along sequences -----===//
+//===- ContextParallel.cpp - Context parallelism --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,17 +1,21 @@
-//===- ContextParallel.h - What is cut over an axis along sequences -------===//
+//===- ContextParallel.h - Context parallelism ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Context parallelism: ranks along the axis have other positions of a sequence, of all that is
-// computed for each. Attention alone looks across positions. Either it is cut by heads, and
-// queries, keys, values and results are exchanged around it (Jacobs et al., "DeepSpeed Ulysses:
-// System optimizations for enabling training of extreme long sequence transformer models", 2023).
-// Or it has its own queries there, and keys and values are gathered: which takes more, and any
-// number of heads; or they are passed on from rank to rank, so that none has all of them. Where
-// what a query sees depends on its position, ranks have stripes (Stripes.h).
+// Ranks along the axis hold different positions of a sequence, of every activation with a sequence
+// dimension. Only attention reads other positions. There are three ways to shard it:
+// - By heads: all-to-alls before and after attention exchange queries, keys, values and results
+//   (Jacobs et al., "DeepSpeed Ulysses: System optimizations for enabling training of extreme long
+//   sequence transformer models", 2023).
+// - By queries: each rank keeps its own queries, and all-gathers keys and values. This moves more
+//   bytes, but works for any number of heads.
+// - By queries, in a ring: keys and values pass from rank to rank, so that no rank holds all of
+//   them.
+//
+// If attention is causal, and ranks keep their own queries, ranks hold stripes (Stripes.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- ExpertParallel.cpp - What is cut over an axis by experts -----------===//
+//===- ExpertParallel.cpp - Expert parallelism ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

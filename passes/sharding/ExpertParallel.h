@@ -1,16 +1,17 @@
-//===- ExpertParallel.h - What is cut over an axis by experts -------------===//
+//===- ExpertParallel.h - Expert parallelism ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Expert parallelism: ranks along the axis have other rows of a batch, and other experts. A
-// parameter is of experts if it has three dimensions at least and its first one counts products:
-// both factors and the result have it. From these products the cut goes as far as to what is no
-// such product: there tokens are routed, and are moved from the ranks that have their rows to those
-// that have their experts, and back (Lepikhin et al., "GShard: Scaling giant models with
-// conditional computation and automatic sharding", ICLR 2021).
+// Ranks along the axis hold different rows of a batch, and different experts. A parameter belongs
+// to experts if it has at least three dimensions, and its first dimension is a batch dimension of
+// products: both operands and the result have it. From these products, the sharding spreads until
+// it reaches ops that do not compute such products, which route the tokens. There, collectives move
+// tokens from the ranks that hold their rows to the ranks that hold their experts, and back
+// (Lepikhin et al., "GShard: Scaling giant models with conditional computation and automatic
+// sharding", ICLR 2021).
 //
 //===----------------------------------------------------------------------===//
 

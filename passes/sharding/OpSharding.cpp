@@ -1,4 +1,4 @@
-//===- OpSharding.cpp - How values lie where an op meets them -------------===//
+//===- OpSharding.cpp - Shardings of an op's operands and results ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- OpSharding.h - How values lie where an op meets them ---------------===//
+//===- OpSharding.h - Shardings of an op's operands and results -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An op computes with the cuts of its factors. From these follow the layouts that its operands are
-// brought to and its results come in, whoever builds them or asks what they cost.
+// An op computes with the shardings of its factors. From these follow the shardings to which its
+// operands are resharded, and those of its results, both for partitioning and for cost estimates.
 //
 //===----------------------------------------------------------------------===//
 

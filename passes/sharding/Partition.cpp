@@ -1,12 +1,12 @@
-//===- Partition.cpp - One rank's program ----------------------------------===//
+//===- Partition.cpp - The program of one rank ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every op computes with the cuts that it was given (weir.factor_sharding), on operands that are
-// brought there from the layouts that they have (OpSharding.h).
+// Every op computes with the sharding that it was given (weir.factor_sharding), on operands that
+// are resharded to it from their own shardings (OpSharding.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
-//===- PropagateLayouts.cpp - How every op is cut over the mesh -----------===//
+//===- PropagateLayouts.cpp - Chooses the sharding of every op ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind the recipe, since clipping, the decision to skip and optimizers are then ops like others,
-// and ahead of fusion, since what is computed together depends on what a rank has.
+// Runs after the recipe's passes, because clipping, the decision to skip and optimizers are then
+// ordinary ops. Runs before fusion, because fusion depends on the sizes of a rank's shards.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Propagation.cpp - Layouts follow from layouts ----------------------===//
+//===- Propagation.cpp - Propagates shardings -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

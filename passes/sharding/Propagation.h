@@ -1,21 +1,20 @@
-//===- Propagation.h - Layouts follow from layouts ------------------------===//
+//===- Propagation.h - Propagates shardings -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Cuts spread from the values that have them to those that ops tie to them: along the factors
-// (Shardable), forward and backward, until nothing changes. A value only ever gains cuts, and keeps
-// what it had first: who seeds first has priority. Where two cuts contradict each other the op's
-// operands and results differ from what it computes with, and are brought there by whoever
-// partitions the entry.
+// Shardings propagate from the values that have them along the factors of ops (Shardable), forward
+// and backward, until nothing changes. A value only gains shardings, and keeps the first one for
+// each dimension: the earliest seed has priority. If two shardings conflict, an op's operands and
+// results differ from the sharding that it computes with, and partitioning reshards them.
 //
-// An op that is pinned over an axis is cut over it as whoever pinned it says, and nothing spreads
-// over that axis through it: what it reads and makes lies as others want it, and is moved.
+// An op that is pinned over an axis has the pinned sharding, and nothing propagates over that axis
+// through it. Its operands and results have the shardings of their other uses, and are resharded.
 //
-// What is fixed gains nothing: variables and an entry's arguments have the layouts they are stored
-// in, over some axes before others. All reads of a variable are one.
+// Variables and an entry's arguments are fixed: they keep the shardings in which they are stored.
+// Over some axes, they get these before others. All reads of a variable have one sharding.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Reshard.cpp - From one layout to another ----------------------------===//
+//===- Reshard.cpp - Changes the sharding of a value ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,13 @@
-//===- Reshard.h - From one layout to another ------------------------------===//
+//===- Reshard.h - Changes the sharding of a value ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What one rank computes to have a value as another layout says. Collectives move rows, so what
-// they work along is brought to the front, and taken back behind them. The program is one for all
-// ranks with shares of the same sizes: where a rank's begin is a variable of the run.
+// Builds the ops with which one rank changes the sharding of a value. Collectives move rows, so the
+// dimension that they work on is transposed to the front and back. All ranks whose shards have the
+// same sizes run one program: the position at which a rank's shard begins is a variable of the run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Stripes.cpp - Causal attention of queries that lie in stripes --------===//
+//===- Stripes.cpp - Causal attention of striped queries ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,15 +1,15 @@
-//===- Stripes.h - Causal attention of queries that lie in stripes ----------===//
+//===- Stripes.h - Causal attention of striped queries --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Of n ranks, number i has the queries i, n + i, 2 n + i, ..., and looks at all keys: so each has
-// as much to do, whatever the mask (Brandon et al., "Striped attention: Faster ring attention for
-// causal transformers", 2023). To the stripe of keys with number s its queries are causal as if
-// both were sequences of their own, but that where s > i a query does not see the key of its own
-// place. What the stripes of keys give is combined by its log-sum-exp, in their order.
+// Of n ranks, rank i holds the queries i, n + i, 2 n + i, ..., and reads all keys. So all ranks do
+// equal work under a causal mask (Brandon et al., "Striped attention: Faster ring attention for
+// causal transformers", 2023). With the stripe s of keys, its queries form a causal attention of
+// their own; but where s > i, a query does not see the key at its own index. The results of all
+// stripes of keys are combined by their log-sum-exps, in the order of stripes.
 //
 //===----------------------------------------------------------------------===//
 

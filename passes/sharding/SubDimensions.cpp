@@ -1,4 +1,4 @@
-//===- SubDimensions.cpp - Cuts of a dimension, and of what it is made of -===//
+//===- SubDimensions.cpp - Shardings of the pieces of a dimension ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

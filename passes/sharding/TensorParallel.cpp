@@ -1,4 +1,4 @@
-//===- TensorParallel.cpp - What is cut over an axis that cuts no rows ----===//
+//===- TensorParallel.cpp - Tensor and sequence parallelism ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

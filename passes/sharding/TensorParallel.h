@@ -1,20 +1,21 @@
-//===- TensorParallel.h - What is cut over an axis that cuts no rows ------===//
+//===- TensorParallel.h - Tensor and sequence parallelism -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Tensor parallelism: matrices of parameters are cut, and what is multiplied with them. Which
-// dimension of each is chosen by price: layers of one kind are cut alike, the largest first, and a
-// cut spreads to what it ties, so that a second matrix that multiplies what a first one makes
-// follows. All are cut that can be: a price has no memory in it, and who wants no such axis asks
-// for none. What comes out is Shoeybi et al., "Megatron-LM: Training multi-billion parameter
-// language models using model parallelism", 2019: columns, then rows, and one sum behind them.
+// Tensor parallelism shards the matrices of parameters, and the products with them. A cost model
+// chooses the dimension of each matrix. Layers of one kind are sharded alike, the largest first. A
+// sharding propagates to the values that it ties, so a second matrix follows the result of a first
+// one. Every matrix that can be sharded is: the cost contains no memory, and a user who does not
+// want this passes no such axis. The result is Shoeybi et al., "Megatron-LM: Training multi-billion
+// parameter language models using model parallelism", 2019: a matrix sharded by columns, then one
+// by rows, and one reduction after them.
 //
-// Sequence parallelism: what is added up over the axis is cut there along another dimension, and
-// so is what follows from it alone (Korthikanti et al., "Reducing activation recomputation in large
-// transformer models", 2022).
+// Sequence parallelism: the results of these reductions are sharded along another dimension over
+// the axis, and so are the values that follow from them alone (Korthikanti et al., "Reducing
+// activation recomputation in large transformer models", 2022).
 //
 //===----------------------------------------------------------------------===//
 

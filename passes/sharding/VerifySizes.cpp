@@ -1,4 +1,4 @@
-//===- VerifySizes.cpp - What one device has of a tensor -------------------===//
+//===- VerifySizes.cpp - Checks the sizes of a rank's tensors -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
