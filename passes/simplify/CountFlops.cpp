@@ -1,4 +1,4 @@
-//===- CountFlops.cpp - What the mathematics of a step takes --------------===//
+//===- CountFlops.cpp - Counts the model FLOPs of a step ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- MergeEqual.cpp - Equal ops and kernels are one ---------------------===//
+//===- MergeEqual.cpp - Merges equal ops and kernels ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

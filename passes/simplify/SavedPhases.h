@@ -1,4 +1,4 @@
-//===- SavedPhases.h - Phases while equal ops are merged ------------------===//
+//===- SavedPhases.h - Phases of ops while equal ops merge ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after every pass that builds much IR by rule (the frontend, autodiff), which may then write
-// the plain formula and leave x * 1, unused cotangents and repeated subexpressions to this one.
-// Only rewrites that keep every bit belong here; what needs one op's contract alone is in that op's
-// folder or canonicalization, what spans two ops is below.
+// Runs after every pass that generates much IR by rule: the frontend and autodiff. These may emit
+// plain formulas, and leave x * 1, unused cotangents and repeated subexpressions to this pass.
+// Rewrites here keep every bit. A rewrite that needs only one op's contract is in that op's folder
+// or canonicalization; a rewrite of two ops is below.
 //
 //===----------------------------------------------------------------------===//
 
