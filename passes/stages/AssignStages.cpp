@@ -1,14 +1,14 @@
-//===- AssignStages.cpp - A model cut into stages ---------------------------===//
+//===- AssignStages.cpp - Cuts a model into pipeline stages ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What the step computes of its inputs with parameters stands in the model's order; it is cut
-// there. A cut is at a place where as few bytes cross as anywhere, unless stages would be too
-// different. What is computed of parameters alone is where it is read first, and a parameter too:
-// of one that is tied that stage is the owner.
+// The values that the step computes from its inputs stand in the model's order, and the pass cuts
+// them there. It cuts where few bytes cross, unless the stages' times would differ too much. A
+// value that is computed only from parameters belongs to the stage that first reads it, and so does
+// a parameter: this stage owns a tied parameter.
 //
 //===----------------------------------------------------------------------===//
 

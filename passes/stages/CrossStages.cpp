@@ -1,13 +1,13 @@
-//===- CrossStages.cpp - What goes from stage to stage ----------------------===//
+//===- CrossStages.cpp - Inserts the values that cross stages -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind layouts, so that no pass that changes numbers has ever seen a stage: a step of a pipeline
-// is the one without, put elsewhere. Wherever an op is put the program is right: what it reads is
-// crossed there. So stages follow from rules of thumb.
+// Runs after shardings are chosen, so no pass that changes numbers has seen a stage: a step with a
+// pipeline is the step without it, placed on other ranks. Every placement of an op is correct,
+// because its operands cross to its stage. So rules of thumb choose the stages.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- GatherSections.h - Sections of microbatches, side by side ----------===//
+//===- GatherSections.h - Moves the sections of microbatches together -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SavedActivations.cpp - What sections keep for later ones -----------===//
+//===- SavedActivations.cpp - Activations saved between sections ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

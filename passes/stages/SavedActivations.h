@@ -1,15 +1,15 @@
-//===- SavedActivations.h - What sections keep for later ones -------------===//
+//===- SavedActivations.h - Activations saved between sections ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What gradients read of the forward computation is kept of every microbatch in flight. Kept is
-// what is least to write and to read: where values follow element by element from fewer or narrower
-// ones, these are, and the section that reads the values computes them again, as one kernel of both
-// would have. The cheapest choice is a minimal cut, as it is where one body is cut in two by what
-// it recomputes (passes/remat/ParetoFrontier.h).
+// For every microbatch in flight, a stage saves values of the forward pass that gradients read. It
+// saves those that are cheapest to write and read. If saved values determine others element by
+// element, the section that reads the others recomputes them, as a single fused kernel would. The
+// cheapest choice is a minimum cut, as in rematerialization without stages
+// (passes/remat/ParetoFrontier.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Schedules.cpp - In which order a rank does what ------------------------===//
+//===- Schedules.cpp - Pipeline schedules ---------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

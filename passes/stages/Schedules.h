@@ -1,13 +1,13 @@
-//===- Schedules.h - In which order a rank does what --------------------------===//
+//===- Schedules.h - Pipeline schedules -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A schedule is a table: for each rank of a pipeline the parts of microbatches that it computes, in
-// order. Gradients of microbatches are computed in the microbatches' order by all of them, so no
-// sum of theirs depends on the schedule.
+// A schedule is a table. For each rank of a pipeline, it lists the sections of microbatches in the
+// order in which the rank computes them. In every schedule, gradients are computed in the order of
+// microbatches, so sums of gradients do not depend on the schedule.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Sections.cpp - Microbatches in parts -----------------------------------===//
+//===- Sections.cpp - Sections of microbatches ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,14 +1,15 @@
-//===- Sections.h - Microbatches in parts ------------------------------------===//
+//===- Sections.h - Sections of microbatches ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a rank computes of each microbatch is cut into sections: of each of its stages what runs
-// forward, and what gradients take. Each is weir.microbatches of its own, so whatever makes kernels
-// or orders them keeps to a section and knows of none. One after the other they mean what they
-// meant as one; in which order their rounds run is weir.order, which the plan follows.
+// The work of a rank on each microbatch is cut into sections: for each of its stages, the forward
+// pass, and the gradients. Each section is a weir.microbatches of its own. So passes that form or
+// order kernels stay within a section, and need not know about stages. Run one after the other, the
+// sections compute what the uncut body computes. weir.order gives the order of their rounds, and
+// the plan follows it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,13 @@
-//===- SplitStages.cpp - The program of one rank's stages ---------------------===//
+//===- SplitStages.cpp - The program of one rank's stages -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Right behind partition, which makes the program of all stages: so ranks that differ in their
-// stage alone have their collectives, sends and receives in one order, and what is simplified and
-// fused is what a rank has.
+// Runs right after partition, which produces the program of all stages. So ranks that differ only
+// in their stage have their collectives, sends and receives in one order. Simplification and fusion
+// then see only a rank's own stages.
 //
 //===----------------------------------------------------------------------===//
 
