@@ -1,4 +1,4 @@
-//===- Strategy.cpp - weir-strategy: set the module's strategy -----------===//
+//===- Strategy.cpp - weir-strategy: sets the module's strategy -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
