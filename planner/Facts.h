@@ -1,4 +1,4 @@
-//===- Facts.h - What a model is, to a planner ------------------------------===//
+//===- Facts.h - Facts about a model, for planning ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

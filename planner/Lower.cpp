@@ -1,4 +1,4 @@
-//===- Lower.cpp - A strategy as the compiler carries it out ---------------===//
+//===- Lower.cpp - Lowers a strategy to a plan ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Lower.h - A strategy as the compiler carries it out ------------------===//
+//===- Lower.h - Lowers a strategy to a plan ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A strategy is compiled up to its plan, without code, and the plan's actions are followed by the
-// clock of a described cluster: what it takes in memory is what it will take, to the byte.
+// Compiles a strategy up to its plan, without code, and simulates the plan's actions on a described
+// cluster. The memory of the plan is exact, to the byte.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- PlanFile.cpp - A strategy as a file -------------------------------===//
+//===- PlanFile.cpp - Reads and writes a strategy as a file ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Prices.h - What a plan's actions take on a cluster -------------------===//
+//===- Prices.h - Times of a plan's actions on a cluster ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Search.cpp - The fastest ways to train a model on a cluster ----------===//
+//===- Search.cpp - The fastest strategies for a model on a cluster -------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

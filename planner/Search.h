@@ -1,14 +1,14 @@
-//===- Search.h - The fastest ways to train a model on a cluster ------------===//
+//===- Search.h - The fastest strategies for a model on a cluster ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every mesh of the devices, with each ZeRO stage, number of microbatches, schedule and choice of
-// what is computed again that may help, is estimated (Estimate.h). The best of these are lowered
-// (Lower.h), which says what they take. It is bounded by how many are looked at, never by a clock:
-// the same model and cluster give the same answer.
+// Estimates every mesh of the devices, with each ZeRO stage, number of microbatches, schedule and
+// choice of recomputation that may help (Estimate.h). Then it lowers the best of them, which gives
+// their exact memory and simulated time (Lower.h). The number of strategies limits the search, not
+// a clock: the same model and cluster give the same answer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Shares.h - How unequal devices share the work ------------------------===//
+//===- Shares.h - Shares of unequal devices -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

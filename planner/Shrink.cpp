@@ -1,4 +1,4 @@
-//===- Shrink.cpp - A model with fewer of its layers ------------------------===//
+//===- Shrink.cpp - A model with fewer layers -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,13 @@
-//===- Shrink.h - A model with fewer of its layers --------------------------===//
+//===- Shrink.h - A model with fewer layers -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The layers of a deep model are alike, so what one more of them takes is known from few. They are
-// found by what they compute: a stretch of a microbatch's ops that is the same, over and over, but
-// for the variables that it reads.
+// The layers of a deep model are alike, so a few layers show what each additional layer costs. The
+// code finds layers by what they compute: a sequence of a microbatch's ops that repeats, except for
+// the variables that it reads.
 //
 //===----------------------------------------------------------------------===//
 
