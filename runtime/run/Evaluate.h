@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `weir eval`: loss and metrics of all rows of some data. `weir predict`: what the model makes of
-// each row, as .npy files. Both begin with saved weights.
+// `weir eval` computes loss and metrics over all rows of some data. `weir predict` writes the
+// model's output for each row to .npy files. Both load saved weights.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Evaluator.h - The figures of a data set ----------------------------===//
+//===- Evaluator.h - Loss and metrics of a data set -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

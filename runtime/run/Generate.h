@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // `weir generate`: the entry `predict` maps tokens i32[1, T] to logits f32[1, T, V] of the tokens
-// that follow. The last T tokens are the context; what is drawn is a pure function of the seed and
-// the position.
+// that follow. The last T tokens are the context. A sample is a pure function of the seed and the
+// position.
 //
 //===----------------------------------------------------------------------===//
 

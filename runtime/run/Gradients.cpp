@@ -1,4 +1,4 @@
-//===- Gradients.cpp - The gradients of a run's last step ---------------===//
+//===- Gradients.cpp - The gradients of a run's last step -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,14 @@
-//===- Gradients.h - The gradients of a run's last step -----------------===//
+//===- Gradients.h - The gradients of a run's last step -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An artifact compiled with --gradients gives each trained parameter's gradient as a tensor output
-// of its step, `gradient/PATH`: of the loss, summed over the microbatches, before clipping. An
-// output's place is used again by the next entry that runs, so they are copied out after each step.
+// The step of an artifact that was compiled with --gradients has a tensor output `gradient/PATH`
+// for each trained parameter. It is the gradient of the loss, summed over the microbatches, before
+// clipping. The next entry that runs reuses the memory of outputs, so this class copies them after
+// each step.
 //
 //===----------------------------------------------------------------------===//
 

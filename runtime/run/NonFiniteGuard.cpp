@@ -1,4 +1,4 @@
-//===- NonFiniteGuard.cpp - What must not get into a checkpoint -----------===//
+//===- NonFiniteGuard.cpp - Keeps non-finite values out of checkpoints ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

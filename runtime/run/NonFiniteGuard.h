@@ -1,17 +1,17 @@
-//===- NonFiniteGuard.h - What must not get into a checkpoint -------------===//
+//===- NonFiniteGuard.h - Keeps non-finite values out of checkpoints ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A step whose update is not finite changes nothing, so variables become infinite or NaN only by a
-// fault, of a kernel or of the memory. Such values are never saved: they would push the checkpoints
-// that can still be used out of the directory. What was given so, by --init or a checkpoint, may
-// stay as it is.
+// A step whose update is not finite is skipped, so variables become infinite or NaN only by a fault
+// of a kernel or of the memory. Such values are never saved: the new checkpoint would push usable
+// ones out of the directory. A value that was not finite in --init or in the checkpoint that the
+// run started from may stay as it is.
 //
-// Where ranks are several processes, each looks at what it saves and all find the same: they call
-// these together.
+// If ranks are processes, each rank checks the values that it saves, and all ranks get the same
+// result: they call these functions together.
 //
 //===----------------------------------------------------------------------===//
 

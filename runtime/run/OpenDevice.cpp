@@ -1,4 +1,4 @@
-//===- OpenDevice.cpp - What a command runs on ----------------------------===//
+//===- OpenDevice.cpp - Opens the device of a command ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

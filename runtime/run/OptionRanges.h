@@ -1,4 +1,4 @@
-//===- OptionRanges.h - What an option takes ------------------------------===//
+//===- OptionRanges.h - Valid ranges of options ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

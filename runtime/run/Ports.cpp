@@ -1,4 +1,4 @@
-//===- Ports.cpp - A program's inputs and outputs in the run's terms ------===//
+//===- Ports.cpp - A program's inputs and outputs as the run uses them ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

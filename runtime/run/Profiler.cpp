@@ -1,4 +1,4 @@
-//===- Profiler.cpp - The time of a run's steps, added up -----------------===//
+//===- Profiler.cpp - Adds up the times of a run's steps ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Profiler.h - The time of a run's steps, added up -------------------===//
+//===- Profiler.h - Adds up the times of a run's steps --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The first step finds cold caches and memory that nothing has touched, so it is left out as soon
-// as there is another.
+// The first step runs with cold caches and untouched memory. So it is left out as soon as there is
+// another.
 //
 //===----------------------------------------------------------------------===//
 

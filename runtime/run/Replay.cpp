@@ -1,14 +1,14 @@
-//===- Replay.cpp - A step that is run again and looked at ----------------===//
+//===- Replay.cpp - Runs a step again and examines it ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Of Training: what --nan trace and --replay ask for. A step that was skipped has changed nothing
-// but the run's counter and the scale of the loss, and all that it draws and reads follows from its
-// number: set back, it is the same step again, now with someone who looks on. Nobody looks on
-// before.
+// The part of Training that --nan trace and --replay use. A skipped step has changed only the run's
+// counter and the loss scale, and its data and random numbers follow from its number. With both
+// reset, it is the same step again, now with an observer. Before that, no observer slows the run
+// down.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Reports.cpp - What is told of a run while it goes on ---------------===//
+//===- Reports.cpp - Reports of a running training ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,12 @@
-//===- Reports.h - What is told of a run while it goes on -----------------===//
+//===- Reports.h - Reports of a running training --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Standard error, --metrics, --tensorboard, --trace, --profile and --gradients. Of the metrics and
-// the events a file that cannot be written any more is told of once and let go: a run is worth more
-// than what is told of it.
+// Standard error, --metrics, --tensorboard, --trace, --profile and --gradients. If the file of
+// metrics or events cannot be written any more, the run reports that once and continues without it.
 //
 //===----------------------------------------------------------------------===//
 

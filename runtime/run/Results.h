@@ -1,4 +1,4 @@
-//===- Results.h - What a run comes to ------------------------------------===//
+//===- Results.h - The results of a run -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RunOptions.cpp - What a training run is asked to do ----------------===//
+//===- RunOptions.cpp - Options of a training run -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

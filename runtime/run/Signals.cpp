@@ -1,4 +1,4 @@
-//===- Signals.cpp - Signals while training -------------------------------===//
+//===- Signals.cpp - Signals during training ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,26 +1,27 @@
-//===- Signals.h - Signals while training ---------------------------------===//
+//===- Signals.h - Signals during training --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A signal that asks for the end sets a flag that the loop reads between steps: SIGTERM and SIGINT,
-// SIGHUP of a terminal that is gone, and what schedulers send some time before the end: SIGUSR1 and
-// SIGUSR2 (Slurm's --signal, SGE's and LSF's notices) and SIGXCPU. Of SIGTERM and SIGINT the second
-// ends the process at once; the others are sent several times over, or before a SIGTERM, by nobody
-// who is in a hurry. Signals that were ignored when the process began (nohup, a shell's background
-// job) stay ignored.
+// A signal that asks the run to stop sets a flag, which the loop reads between steps. These are
+// SIGTERM and SIGINT, SIGHUP of a closed terminal, and the signals that schedulers send some time
+// before the end: SIGUSR1 and SIGUSR2 (Slurm's --signal, SGE's and LSF's notices) and SIGXCPU. A
+// second SIGTERM or SIGINT ends the process at once. The others do not, because schedulers may send
+// them several times, or before a SIGTERM. Signals that were ignored when the process began (nohup,
+// a shell's background job) stay ignored.
 //
-// Where another process stands between who sends signals and this one (Restarts.h), one that is
-// sent to both, as a terminal does, comes twice: what it passes on is counted apart.
+// If another process stands between the sender and this one (Restarts.h), a signal that a terminal
+// sends to both arrives twice. So signals that the parent passes on are counted separately.
 //
-// They come to a thread of their own, which does nothing else: what is interrupted in the middle of
-// a library's products of AMX tiles may find its memory spoilt afterwards (oneDNN 2.6 of Debian 12,
-// on a machine with AMX: one run in a hundred that got SIGTERM).
+// A thread that does nothing else receives the signals. An interrupt in the middle of a library's
+// AMX tile products may corrupt their memory afterwards (oneDNN 2.6 of Debian 12, on a machine with
+// AMX: one run in a hundred that got SIGTERM).
 //
-// A reader who has gone (`| head`) is an error of the write, which ends no run: SIGPIPE is ignored
-// from now to the end of the process, whose last words have to be written too.
+// If a reader has closed its pipe (`| head`), the write fails, which does not end the run. So the
+// process ignores SIGPIPE from now on until its end, because its last messages have to be written,
+// too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A step whose update is not finite changes nothing: it is skipped. --nan and --nan-limit say
-// whether a run goes on after it. One that began with a value that is not finite cannot, whatever
-// they say.
+// A step whose update is not finite is skipped: it changes nothing. --nan and --nan-limit decide
+// whether the run continues after it. A run that began with a value that is not finite cannot
+// continue with any of their values.
 //
-// A step whose gradients overflow for their loss scale is skipped too, but that is how a dynamic
-// scale finds its size: it is no failure, whatever they say, unless it goes on for longer than a
-// scale can be halved. One that is not dynamic is given as many steps.
+// A step whose gradients overflow because of the loss scale is skipped, too. But a dynamic scale
+// finds its size in this way. So such a step is no failure, with any --nan, unless there are more
+// of them in a row than a scale can be halved. A constant scale may have as many.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- TotalSteps.h - How many steps a run has ----------------------------===//
+//===- TotalSteps.h - The number of steps of a run ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Train.cpp - Running an artifact's training -------------------------===//
+//===- Train.cpp - Runs an artifact's training ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

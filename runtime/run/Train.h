@@ -1,12 +1,12 @@
-//===- Train.h - Running an artifact's training ---------------------------===//
+//===- Train.h - Runs an artifact's training ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The whole of a training run: data, initialization or resumption, steps, evaluations, checkpoints
-// and reports. `weir run`, `weir train` and `weir-run` are this function.
+// A whole training run: data, initialization or resumption, steps, evaluations, checkpoints and
+// reports. `weir run`, `weir train` and `weir-run` call this function.
 //
 //===----------------------------------------------------------------------===//
 

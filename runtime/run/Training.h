@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What runTraining() does, in parts: a Training owns everything of one run. Members are in the
-// order they come to life.
+// The parts of runTraining(). A Training owns everything of one run. Members are in the order in
+// which they are created.
 //
 //===----------------------------------------------------------------------===//
 

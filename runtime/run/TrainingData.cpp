@@ -1,4 +1,4 @@
-//===- TrainingData.cpp - What a run reads --------------------------------===//
+//===- TrainingData.cpp - Data of a training run --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

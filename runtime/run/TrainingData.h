@@ -1,12 +1,13 @@
-//===- TrainingData.h - What a run reads ----------------------------------===//
+//===- TrainingData.h - Data of a training run ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The data of --data, less what --holdout keeps out of them, and what is held out, here or in
-// --eval-data. Texts are numbered as the weights that the run begins with know their characters.
+// The data of --data without the part that --holdout keeps, and the held-out data, from that part
+// or from --eval-data. Text is encoded with the character numbers of the weights that the run
+// begins with.
 //
 //===----------------------------------------------------------------------===//
 

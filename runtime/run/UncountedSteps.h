@@ -1,13 +1,13 @@
-//===- UncountedSteps.h - Steps with nothing to count ---------------------===//
+//===- UncountedSteps.h - Steps whose loss counts nothing -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A loss is a sum over a count, such as that of the labels that a mask leaves. Where a batch has
-// none, its loss and gradients are 0, and the step still moves what an optimizer's momentum or
-// decay moves. Header only.
+// A loss is a sum over a count, such as the number of unmasked labels. If a batch has the count 0,
+// its loss and gradients are 0, and the step still applies an optimizer's momentum and decay.
+// Header only.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Utilization.cpp - How much of a device a run uses ------------------===//
+//===- Utilization.cpp - MFU and HFU --------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

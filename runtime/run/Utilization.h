@@ -1,13 +1,13 @@
-//===- Utilization.h - How much of a device a run uses --------------------===//
+//===- Utilization.h - MFU and HFU ----------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// MFU and HFU: the model FLOPs of a step, and those that are executed (runtime/artifact/Flops.h),
-// per second over the peak of all devices, of which --peak-flops states or has measured that of
-// one. Without the option there are none.
+// Model FLOPs of a step, and executed FLOPs (runtime/artifact/Flops.h), per second, divided by the
+// peak of all devices. --peak-flops states the peak of one device, or measures it. Without the
+// option, there are no such figures.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Launcher.cpp - Which process of a run this is ----------------------===//
+//===- Launcher.cpp - Reads the variables of launchers --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Launcher.h - Which process of a run this is ------------------------===//
+//===- Launcher.h - Reads the variables of launchers ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Launchers tell each process by variables of the environment how many they started, which of them
-// it is, and where the first one is.
+// A launcher sets environment variables in each process: the number of processes, the rank of this
+// one, and the address of rank 0.
 //
 //===----------------------------------------------------------------------===//
 

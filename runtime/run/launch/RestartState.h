@@ -1,4 +1,4 @@
-//===- RestartState.h - How far a process of a run is ---------------------===//
+//===- RestartState.h - State that outlives a restarted process -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

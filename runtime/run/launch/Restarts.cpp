@@ -1,4 +1,4 @@
-//===- Restarts.cpp - Starting a run again -------------------------------===//
+//===- Restarts.cpp - Restarts a run after a failure ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,15 +1,15 @@
-//===- Restarts.h - Starting a run again ---------------------------------===//
+//===- Restarts.h - Restarts a run after a failure ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What runs is a child of the process that was started, which does nothing but wait: where it is
-// killed or crashes, a rank of its group is lost, or its device fails, the next one goes on from
-// the last complete checkpoint. A child has nothing left of the one before it, neither of its
-// device nor of its connections. A launcher sees one process, whose end is the last child's, and
-// which passes on what signals it gets; where it is killed itself, so is its child.
+// The run is a child of the started process, which only waits. If the child is killed or crashes, a
+// rank of its group is lost, or its device fails, the next child continues from the last complete
+// checkpoint. A child inherits nothing of the one before it, neither its device nor its
+// connections. The launcher sees one process. This process passes signals on to the child, and ends
+// with the last child. If it is killed, its child is killed, too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Processes that are given other options would train on a mixture, or wait for each other in
-// different places. So they compare their options before anything else. Every option of a run is
-// either compared or a rank's own: the tables in SharedOptions.cpp say which.
+// Processes with different options would train on mixed data, or wait for each other in different
+// places. So they compare their options before anything else. Every option of a run is either
+// compared or a rank's own: the tables in SharedOptions.cpp say which.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Stragglers.cpp - Which ranks keep the others waiting ---------------===//
+//===- Stragglers.cpp - Finds slow ranks ----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,13 @@
-//===- Stragglers.h - Which ranks keep the others waiting -----------------===//
+//===- Stragglers.h - Finds slow ranks ------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All ranks take the same time for a step, since they wait for each other; what one takes besides
-// waiting says which of them the others wait for: its machine is too hot, is shared, or reads its
-// data slowly.
+// All ranks take the same time for a step, because they wait for each other. The time that a rank
+// takes without waiting shows which one the others wait for. Its machine may be too hot, shared
+// with other programs, or slow at reading data.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- InitialState.cpp - What a run begins with --------------------------===//
+//===- InitialState.cpp - The initial state of a run ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- InitialState.h - What a run begins with ----------------------------===//
+//===- InitialState.h - The initial state of a run ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The newest checkpoint where one is resumed, otherwise the weights of --init or --init-partial,
-// otherwise what the model's initialisers make. It is opened and seen to belong to the program
+// The newest checkpoint if the run resumes; otherwise the weights of --init or --init-partial;
+// otherwise the model's initial values. The weights are opened and checked against the program
 // before anything is written, and copied into the program when the run begins.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- LoadWeights.cpp - A program with the weights of a run in it --------===//
+//===- LoadWeights.cpp - Loads weights into a program ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

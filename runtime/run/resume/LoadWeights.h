@@ -1,12 +1,12 @@
-//===- LoadWeights.h - A program with the weights of a run in it ----------===//
+//===- LoadWeights.h - Loads weights into a program -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Training with --init, evaluating, predicting and generating begin alike: open what is there, see
-// that it belongs to the program, and copy it.
+// Training with --init, evaluation, prediction and generation begin alike: they open the weights,
+// check that they belong to the program, and copy them.
 //
 //===----------------------------------------------------------------------===//
 

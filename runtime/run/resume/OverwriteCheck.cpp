@@ -1,4 +1,4 @@
-//===- OverwriteCheck.cpp - Results written over their sources ------------===//
+//===- OverwriteCheck.cpp - Refuses results that overwrite their inputs ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

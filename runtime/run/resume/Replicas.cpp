@@ -1,4 +1,4 @@
-//===- Replicas.cpp - Whether ranks have the same copies ------------------===//
+//===- Replicas.cpp - Checks that replicas are equal ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,13 @@
-//===- Replicas.h - Whether ranks have the same copies --------------------===//
+//===- Replicas.h - Checks that replicas are equal ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Where a mesh does not cut a variable over an axis, the ranks along that axis hold copies of the
-// same values, and each updates its own by the same operations. Copies that differ once stay apart
-// for ever: ranks began with other weights, or a processor, a memory or a network has a fault.
+// If an axis does not shard a variable, the ranks along it hold replicas, and each updates its own
+// by the same operations. Replicas that differ once stay different. Then ranks started from
+// different weights, or a processor, a memory or a network is faulty.
 //
 //===----------------------------------------------------------------------===//
 

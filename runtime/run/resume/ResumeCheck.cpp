@@ -1,4 +1,4 @@
-//===- ResumeCheck.cpp - Whether a checkpoint is gone on from as it began -===//
+//===- ResumeCheck.cpp - Checks that a run resumes with its own settings --===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,14 @@
-//===- ResumeCheck.h - Whether a checkpoint is gone on from as it began ---===//
+//===- ResumeCheck.h - Checks that a run resumes with its own settings ----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A run that is resumed with another model, other data or another order ends with weights that no
-// command describes. Its manifest says what it was begun with; the differences that --change names
-// are allowed. The number of threads, the target, where files lie and how long to train are none.
+// A run that resumes with another model, other data or another order ends with weights that no
+// command describes. The manifest of a checkpoint records the settings with which the run began.
+// --change allows named differences. The number of threads, the target, the paths of files and the
+// number of steps are not compared here.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Saver.cpp - When a run is saved ------------------------------------===//
+//===- Saver.cpp - Saves checkpoints, also in the background --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

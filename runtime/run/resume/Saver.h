@@ -1,14 +1,14 @@
-//===- Saver.h - When a run is saved --------------------------------------===//
+//===- Saver.h - Saves checkpoints, also in the background ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A save takes place between two steps, or, with --async-checkpoint, behind those that follow: what
-// is saved is copied, and a thread writes the copy. The processes of a group talk to each other by
-// the thread of the steps alone, so it is between two later steps that they find all of them to
-// have written, and only then is anything said to be saved.
+// A save takes place between two steps. With --async-checkpoint, the saver copies the tensors, and
+// a thread writes the copy while later steps run. Only the thread that runs the steps communicates
+// with other processes. So the ranks learn between two later steps that all of them have written,
+// and only then is the checkpoint reported as saved.
 //
 //===----------------------------------------------------------------------===//
 
