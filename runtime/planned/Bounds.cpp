@@ -1,4 +1,4 @@
-//===- Bounds.cpp - Where buffers and accesses lie ----------------------===//
+//===- Bounds.cpp - Checks that accesses and buffers are in bounds --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Clocks.h - What has happened before what -------------------------===//
+//===- Clocks.h - Vector clocks of queues and events ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CollectiveMatching.h - Follows the collectives of all ranks --------===//
+//===- CollectiveMatching.h - Matches the collectives of all ranks --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

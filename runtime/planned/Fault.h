@@ -1,4 +1,4 @@
-//===- Fault.h - What can be wrong with a planned entry -----------------===//
+//===- Fault.h - Faults of a planned entry --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FlatPlan.cpp - A planned entry as the checks walk it ---------------===//
+//===- FlatPlan.cpp - A planned entry as a flat list of actions -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Intervals.cpp - Who touched which bytes last ---------------------===//
+//===- Intervals.cpp - The last accesses to each byte ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

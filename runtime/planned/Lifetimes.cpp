@@ -1,4 +1,4 @@
-//===- Lifetimes.cpp - When buffers live --------------------------------===//
+//===- Lifetimes.cpp - Checks the lifetimes of buffers --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

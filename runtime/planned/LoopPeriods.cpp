@@ -1,4 +1,4 @@
-//===- LoopPeriods.cpp - What a loop's rounds have in common --------------===//
+//===- LoopPeriods.cpp - Skips rounds of a loop that repeat ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

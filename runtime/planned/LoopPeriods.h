@@ -1,39 +1,39 @@
-//===- LoopPeriods.h - What a loop's rounds have in common ----------------===//
+//===- LoopPeriods.h - Skips rounds of a loop that repeat -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A loop of many rounds is followed until it repeats, and from there to its last rounds at once.
-// This is exact:
+// A loop of many rounds is simulated until its state repeats; then the rounds up to the last ones
+// are skipped. This is exact:
 //
-// 1. What following a round finds depends on the clocks, the events' clocks and the marks in memory
-//    only through comparing sequence numbers of the same queue, and on the round's number only
-//    through addresses. Call two states alike if the numbers that the loop issued differ by the
-//    same amount, queue by queue, and everything else is equal. From alike states the same round
-//    finds the same and leads to states alike by the same amounts (a bisimulation).
+// 1. What a round finds depends on the clocks, the events' clocks and the marks in memory only by
+//    comparisons of sequence numbers of the same queue, and on the number of the round only by
+//    addresses. Call two states alike if the numbers that the loop issued differ by the same
+//    amount, for each queue, and everything else is equal. From alike states, the same round finds
+//    the same, and leads to states that are alike by the same amounts (a bisimulation).
+// 2. Assume first that no access travels from round to round, so that everything depends on the
+//    round modulo some numbers, and let the period be their least common multiple. If the states
+//    before the rounds n - period and n are alike, so are those before n and n + period, and before
+//    n plus any multiple. So skipping whole periods does not change any later result. When this
+//    happens is observed, not assumed. (It happens soon. A wait reaches back one round at most, and
+//    the shortest chain of waits from one queue to another visits no queue twice. So after as many
+//    rounds as there are queues, clocks lag by a constant. One period later, every byte that the
+//    loop accesses has been accessed.)
+// 3. An access that travels by S bytes per round finds new bytes in each round. Require that all
+//    accesses in the loop that meet such bytes travel by the same S, and that their bytes of one
+//    round fit into S bytes, a slot. Then no two rounds touch the same slot, and states omit slots.
+//    Inside a slot, a round orders its accesses as any other round does, by 1. Accesses before the
+//    loop are compared with sequence numbers from before the loop, which no longer change in the
+//    clocks once two states are alike. So the first round after the skipped ones touches their
+//    slots as well, and finds what they would have found. Its marks are later than theirs; so as
+//    many rounds as a clock can lag are simulated after it, and an action that sees any of these
+//    slots sees them all. Bytes that the loop only reads need no slots, because reads never
+//    conflict.
 //
-// 2. Say nothing travels, so that all depends on the round modulo some numbers, and let the period
-//    be their least common multiple. If the states before the rounds n - period and n are alike, so
-//    are those before n and n + period, and before n plus any multiple: leaving out whole periods
-//    changes nothing that is found later. How soon this happens is observed, not assumed. (It is
-//    soon. A wait reaches back a round at most, and the shortest chain of waits from one queue to
-//    another visits none twice: after as many rounds as there are queues, clocks lag by a constant.
-//    A period later every byte has been touched that ever is.)
-//
-// 3. An access that travels, by S bytes a round, finds new bytes in each. Let all accesses in the
-//    loop that meet such bytes travel by the same S, and let what they touch in one round fit into
-//    S bytes, a slot. Then no slot is touched in two rounds, and states leave slots out. Inside a
-//    slot its round orders what it does as any other round does, by 1; what was there before the
-//    loop is compared with numbers from before the loop, which in the clocks no longer change once
-//    two states are alike. So the first round behind those left out touches their slots as well,
-//    and finds what they would have found. Its marks are later than theirs; as many rounds as a
-//    clock can lag are followed behind it, so that whoever sees any of these slots sees them all.
-//    What the loop only reads needs no slots: reads never conflict.
-//
-// Where accesses keep no slots, as in a scan that reads what its last round wrote, each round is
-// followed, as far as the limits let it.
+// If accesses do not keep to slots, as in a scan that reads the result of its last round, each
+// round is simulated, as far as the limits allow.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Memory.h - Who wrote and read which bytes last -------------------===//
+//===- Memory.h - The last write and reads of each byte -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

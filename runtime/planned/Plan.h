@@ -1,18 +1,18 @@
-//===- Plan.h - What a planned entry does to memory ---------------------===//
+//===- Plan.h - A planned entry's accesses to memory ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An entry as far as its safety goes: which bytes each action touches, on which queue, and which
-// events order them. Whoever has a plan, the compiler as IR or the loader as a file, fills these in
-// and asks verify (Verify.h). Nothing here need be true: verify believes no number before it has
-// checked it.
+// The part of an entry that its safety depends on: the bytes that each action touches, its queue,
+// and the events that order actions. The compiler fills these in from IR, and the loader from a
+// file, and both call verify (Verify.h). Nothing here has to be true: verify checks every number
+// before it relies on it.
 //
 // Actions are numbered depth first from 0: a loop takes a number, then the actions of its body,
-// once. They are issued in this order, a loop's body once a round, each on its queue; a queue runs
-// its actions in the order of issue, and only events order those of different queues.
+// once. They are issued in this order, the body of a loop once per round, each on its queue. A
+// queue runs its actions in the order of issue, and only events order actions of different queues.
 //
 //===----------------------------------------------------------------------===//
 

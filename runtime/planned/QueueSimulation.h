@@ -1,4 +1,4 @@
-//===- QueueSimulation.h - Follows the queues of all ranks ----------------===//
+//===- QueueSimulation.h - Simulates the queues of all ranks --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Ranks.cpp - Proves that the ranks of a mesh fit together -----------===//
+//===- Ranks.cpp - Proves that the ranks of a mesh match ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

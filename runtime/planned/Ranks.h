@@ -1,32 +1,32 @@
-//===- Ranks.h - Proves that the ranks of a mesh fit together -------------===//
+//===- Ranks.h - Proves that the ranks of a mesh match --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Proves, without running them, of the programs of all ranks at once:
-//   - every rank has one, with the same variables, entries and ports in the same layouts;
-//   - the ranks' shares are each tensor, every place of it once;
-//   - the members of a collective come to it together: to the same one, over the same axis, in the
-//     same rounds of the same loops, with sizes and a type that agree;
-//   - what a rank receives another sends, once, with the same size and type, for the same
-//     microbatch, and nothing is sent that nobody receives;
-//   - none of them ever waits for a rank that waits for it, or that has ended.
+// Proves, without running them, of the programs of all ranks together:
+// - every rank has one, with the same variables, entries and ports in the same shardings;
+// - the shards of each tensor cover it, and every element belongs to one shard;
+// - the members of a collective reach the same collective, over the same axis, in the same rounds
+//   of the same loops, with sizes and a type that agree;
+// - for every receive, another rank sends once, with the same size and type, for the same
+//   microbatch, and every send has a receive;
+// - no rank ever waits for a rank that waits for it, or that has ended.
 //
-// The collectives along one axis are on one queue, which does them in the order in which they are
-// issued: so each finds the others' where it is. Who sends does not wait for who receives, and
+// The collectives along one axis are on one queue, which runs them in the order of issue. So each
+// finds those of the other ranks in the same place. A sender does not wait for the receiver, and
 // transfers are on queue 0.
 //
-// Where all programs issue theirs over the same axes in the same loops, as those of one model do
-// that differ in sizes, nothing can get stuck: one after the other they proceed, all ranks always
-// at the same place, and on several queues they only ever wait for less. It is enough to compare
-// place by place. Where not, the ranks are followed, each queue of them: one does next what it was
-// given when what it was told to wait for is done. Who does what is on queue 0 gives the others
-// what is theirs, as on a device that one thread drives; where all queues go by themselves, they
-// wait for less. Ranks that run the same program and meet ranks alike in the same way are always at
-// the same place of it, so one of them is followed for all: the time is that of the different
-// programs, not of the ranks.
+// If all programs issue their collectives over the same axes in the same loops, as the programs of
+// one model do that differ only in sizes, no deadlock is possible. On one queue, all ranks proceed
+// together, and several queues only wait for less. So a comparison in order is enough. Otherwise,
+// the ranks are simulated with all their queues: a queue runs its next action when everything that
+// it waits for is done. The actions of queue 0 give the other queues their work, as on a device
+// that one thread drives; if all queues ran by themselves, they would wait for less. Ranks that run
+// the same program and communicate with alike ranks in the same way are always at the same place,
+// so one of them is simulated for all. The time depends on the number of different programs, not of
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Simulate.cpp - How long an entry's actions take --------------------===//
+//===- Simulate.cpp - Predicts the time of an entry -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

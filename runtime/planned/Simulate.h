@@ -1,12 +1,12 @@
-//===- Simulate.h - How long an entry's actions take ----------------------===//
+//===- Simulate.h - Predicts the time of an entry -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Follows queues and events by the clock. Members of a collective are taken to come to it when
-// this rank does.
+// Simulates queues and events with clocks. Assumes that the other members of a collective reach it
+// at the same time as this rank.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Verify.cpp - Proves that a planned entry is safe to run ----------===//
+//===- Verify.cpp - Proves that a planned entry is safe to run ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

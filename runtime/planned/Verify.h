@@ -1,26 +1,28 @@
-//===- Verify.h - Proves that a planned entry is safe to run ------------===//
+//===- Verify.h - Proves that a planned entry is safe to run --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Proves, without running it, of one entry in any timing of its queues:
-//   - every access lies inside its buffer, in every round, and every buffer in its space;
-//   - everything read was written, through the same buffer;
-//   - lifetimes cover what they are used for, and buffers alive together do not overlap;
-//   - of two accesses to the same bytes, one of them a write, one happens before the other, by its
-//     queue or by events; the host comes before and after them all.
+// Proves, without running it, of one entry, for any timing of its queues:
+// - every access is inside its buffer, in every round, and every buffer is inside its space;
+// - every byte that is read was written before, through the same buffer;
+// - lifetimes cover the uses of buffers, and buffers that are alive at the same time do not
+//   overlap;
+// - of two accesses to the same bytes, at least one of them a write, one happens before the other,
+//   by its queue or by events; the host comes before and after them all.
 //
-// It follows the actions in the order of issue, with a vector clock for each queue and event
-// (Clocks.h) and, for each byte, who wrote it last and who has read it since (Memory.h). As what
-// happens before is issued before, no other order can find anything else. Loops are followed until
-// their rounds repeat (LoopPeriods.h). The time is near linear in the actions and the pieces of
-// their accesses.
+// It simulates the actions in the order of issue, with a vector clock for each queue and event
+// (Clocks.h) and, for each byte, the last write and the reads since (Memory.h). An action that
+// happens before another is also issued before it, so no other order can find anything else. Loops
+// are simulated until their rounds repeat (LoopPeriods.h). The time is near linear in the actions
+// and the pieces of their accesses.
 //
-// Whatever the entry says, this ends, within the limits' time and memory, and throws nothing of its
-// own. What it accepts is safe. What keeps the rules of Plan.h it refuses only as tooLongToProve:
-// where accesses meet that keep no slots, in more rounds than the limits let it follow.
+// For any entry, this terminates within the limits' time and memory, and throws no exception of its
+// own. An entry that it accepts is safe. An entry that keeps the rules of Plan.h is refused only as
+// tooLongToProve: if accesses meet that do not keep to slots, in more rounds than the limits allow
+// to simulate.
 //
 //===----------------------------------------------------------------------===//
 

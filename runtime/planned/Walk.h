@@ -1,4 +1,4 @@
-//===- Walk.h - Follows a planned entry in the order of issue -----------===//
+//===- Walk.h - Walks a planned entry in the order of issue ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Words.h - How faults name things ---------------------------------===//
+//===- Words.h - Names of things in messages about faults -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
