@@ -1,4 +1,4 @@
-//===- ArenaMemory.cpp - A real arena under the plan interpreter ----------===//
+//===- ArenaMemory.cpp - A real arena for the plan interpreter ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Blame.cpp - Which op a difference begins with ----------------------===//
+//===- Blame.cpp - Finds the op at which two programs differ --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Blame.h - Which op a difference begins with ------------------------===//
+//===- Blame.h - Finds the op at which two programs differ ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Asked only when two forms of a program are known to disagree: runs both again, looks at every
-// value, and names the first op that computes something the other form does not know.
+// Used only if two forms of a program are known to differ. Runs both again, compares every value,
+// and names the first op that computes a value that the other form does not contain.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,13 @@
-//===- BlamePartition.cpp - Which op of the ranks' programs is wrong ------===//
+//===- BlamePartition.cpp - Finds the wrong op in the ranks' programs -----===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every op that partitioning copied, and the last of what moves a value from one layout to another,
-// says how its results lie. So what all ranks have of a value is put together again and looked for
-// in the whole program.
+// Every op that partitioning copied, and the last op of each resharding, states the shardings of
+// its results. So the value can be assembled from the shards of all ranks, and looked up in the
+// whole program.
 //
 //===----------------------------------------------------------------------===//
 

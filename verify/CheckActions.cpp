@@ -1,4 +1,4 @@
-//===- CheckActions.cpp - A real run against its meaning ------------------===//
+//===- CheckActions.cpp - Checks each action of a real run ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

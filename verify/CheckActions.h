@@ -1,22 +1,21 @@
-//===- CheckActions.h - A real run against its meaning --------------------===//
+//===- CheckActions.h - Checks each action of a real run ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Compares every action of a program that runs with what the plan says it does: the arena is kept
-// before the action, the reference interpreter executes the plan's op on it, and the bytes that the
-// action wrote are compared afterwards. Each action begins with the real run's values, so that one
-// fault is one mismatch.
+// Compares every action of a running program with the meaning of its op in the plan. It copies the
+// arena before the action, lets the reference interpreter execute the op on the copy, and then
+// compares the bytes that the action wrote. Each action begins with the values of the real run, so
+// one fault is one mismatch.
 //
-// A floating-point result agrees where ||difference|| <= 1e-5 ||truth||. Where it does not, what
-// rounding can do is taken off each element's difference first (verify/Rounding.h; of a product or
-// convolution: a millionth of the sum of the magnitudes that it adds up, and whatever is not finite
-// where f32 does not hold that sum), which also forgives a comparison, a floor or an argmax that
-// falls the other way because its operands are that close. Integers and truth values agree exactly,
-// or with an answer that rounding gives. Bytes that the action has no business with must not
-// change.
+// A floating-point result agrees if ||difference|| <= 1e-5 ||truth||. Otherwise, the possible
+// effect of rounding is first subtracted from each element's difference (verify/Rounding.h). For a
+// product or convolution, this effect is a millionth of the sum of the magnitudes that it adds up,
+// and any non-finite result if f32 cannot represent that sum. This also allows a comparison, a
+// floor or an argmax to differ if its operands are that close. Integers and booleans agree exactly,
+// or with a result that rounding can cause. Bytes outside the action's results must not change.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
-//===- Checks.h - The checks of a verification, in their order ------------===//
+//===- Checks.h - The checks of a verification, in order ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Each reports a fault if it finds one. Failure, with a diagnostic, where a form of the program
-// cannot be compiled or run at all.
+// Each check reports a fault if it finds one. It throws Failure, with a diagnostic, if a form of
+// the program cannot be compiled or run at all.
 //
 //===----------------------------------------------------------------------===//
 

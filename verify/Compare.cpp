@@ -1,4 +1,4 @@
-//===- Compare.cpp - When two tensors agree -------------------------------===//
+//===- Compare.cpp - Tolerances of tensor comparisons ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

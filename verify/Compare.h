@@ -1,12 +1,12 @@
-//===- Compare.h - When two tensors agree ---------------------------------===//
+//===- Compare.h - Tolerances of tensor comparisons -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Floating-point results are compared by norms, never element by element: a correct f32 step
-// differs by 1e-2 in single elements of a gradient. The tolerances below are of f32 against the
+// Floating-point results are compared by norms, never element by element: in a correct f32 step,
+// single elements of a gradient differ by 1e-2. The tolerances below compare f32 with the
 // interpreter's f64.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Compiled.cpp - A module of the weir dialect on this machine --------===//
+//===- Compiled.cpp - Compiles and runs a module on this machine ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

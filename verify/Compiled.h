@@ -1,11 +1,11 @@
-//===- Compiled.h - A module of the weir dialect on this machine ----------===//
+//===- Compiled.h - Compiles and runs a module on this machine ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The compiler and the runtime as a function from tensors to tensors, to be compared with the
+// The compiler and the runtime as a function from tensors to tensors, for comparisons with the
 // interpreter.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Cost.cpp - How long a verification takes ---------------------------===//
+//===- Cost.cpp - Estimated time of a verification ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

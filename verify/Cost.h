@@ -1,12 +1,12 @@
-//===- Cost.h - How long a verification takes -----------------------------===//
+//===- Cost.h - Estimated time of a verification --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The interpreter's time, from the ops' own costs. An estimate, to be said before the work and to
-// tell its parts; a machine may be twice as fast, or half.
+// The interpreter's time, from the costs of ops. It is an estimate, to print before the work and to
+// show progress; a machine may be twice as fast, or half as fast.
 //
 //===----------------------------------------------------------------------===//
 

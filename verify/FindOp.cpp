@@ -1,4 +1,4 @@
-//===- FindOp.cpp - Which op of a kernel makes what is not finite ---------===//
+//===- FindOp.cpp - Finds the op of a kernel that produces a NaN ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,15 +1,15 @@
-//===- FindOp.h - Which op of a kernel makes what is not finite -----------===//
+//===- FindOp.h - Finds the op of a kernel that produces a NaN ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Executes a kernel's meaning on what the kernel is about to read, one op after the other, each
-// rounded to its type: what f32 or f16 does not hold is infinite. From the results that are not
-// finite, and from what is asked is_finite, it follows what is not finite back to the first op that
-// makes some of operands that are; an infinite constant makes nothing. The same rule as between
-// actions (runtime/nan_trace/Flow.h), within one.
+// Interprets a kernel's ops on the values that the kernel is about to read, one op after the other,
+// each rounded to its type: a value beyond f32 or f16 becomes infinite. From the results that are
+// not finite, and the operands of is_finite, it goes back to the first op that computes such a
+// value from finite operands. An infinite constant does not count. The rule is the same as between
+// actions (runtime/nan_trace/Flow.h), applied within one action.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Gradients.cpp - Gradients against differences ----------------------===//
+//===- Gradients.cpp - Gradients against central differences --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

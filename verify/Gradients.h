@@ -1,11 +1,12 @@
-//===- Gradients.h - Gradients against differences ------------------------===//
+//===- Gradients.h - Gradients against central differences ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What autodiff makes of a program's gradient ops, and what differences of the loss say of it.
+// The gradients that autodiff derives from a program's gradient ops, and the differences of the
+// loss to compare them with.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Outcome.cpp - What a program computes ------------------------------===//
+//===- Outcome.cpp - The results of a program -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

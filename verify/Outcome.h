@@ -1,12 +1,12 @@
-//===- Outcome.h - What a program computes --------------------------------===//
+//===- Outcome.h - The results of a program -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The results of every entry of a program, by names that no pass changes, so that two forms of it
-// can be compared.
+// The results of every entry of a program, with names that no pass changes, so that two forms of
+// the program can be compared.
 //
 //===----------------------------------------------------------------------===//
 

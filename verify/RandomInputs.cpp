@@ -1,4 +1,4 @@
-//===- RandomInputs.cpp - What a verified program is run on ---------------===//
+//===- RandomInputs.cpp - Random inputs of a verified program -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

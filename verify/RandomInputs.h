@@ -1,13 +1,13 @@
-//===- RandomInputs.h - What a verified program is run on -----------------===//
+//===- RandomInputs.h - Random inputs of a verified program ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Random numbers under which a fault shows: no parameter is zero or one, no state is what it was
-// initialised to, and optimizers stand in the middle of a run, where their updates are well
-// conditioned (the first step of Adam divides noise by noise).
+// Random numbers that expose faults: no parameter is zero or one, no state has its initial value,
+// and optimizer state is that of the middle of a run, where updates are well conditioned (the first
+// step of Adam divides noise by noise).
 //
 //===----------------------------------------------------------------------===//
 

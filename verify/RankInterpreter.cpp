@@ -1,4 +1,4 @@
-//===- RankInterpreter.cpp - What all ranks of a mesh compute together ----===//
+//===- RankInterpreter.cpp - Interprets the programs of all ranks together ===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

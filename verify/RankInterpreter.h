@@ -1,12 +1,13 @@
-//===- RankInterpreter.h - What all ranks of a mesh compute together ------===//
+//===- RankInterpreter.h - Interprets the programs of all ranks together --===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs behind weir-partition, or plans made of them, by their reference semantics: a thread for
-// each rank, which meet as the threads of virtual devices do. Whoever runs them sees whole tensors.
+// Runs programs after weir-partition, or their plans, by their reference semantics, with one thread
+// per rank. The ranks communicate as the threads of virtual devices do. The caller sees whole
+// tensors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Rounding.cpp - What rounding to f32 can do to a kernel -------------===//
+//===- Rounding.cpp - The effect of rounding to f32 on a kernel -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,14 +1,14 @@
-//===- Rounding.h - What rounding to f32 can do to a kernel ---------------===//
+//===- Rounding.h - The effect of rounding to f32 on a kernel -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The meaning of a kernel is in f64, its code in f32. Where numbers cancel, or decide a branch, the
-// two may differ by much more than a rounding. How much is measured: the meaning is evaluated again
-// with every op's results rounded to f32, to nearest, up, down and at random (Monte Carlo
-// arithmetic: D. S. Parker, "Monte Carlo Arithmetic", UCLA CSD-970002, 1997).
+// A kernel's meaning is in f64, and its code in f32. If numbers cancel, or decide a branch, the two
+// may differ by much more than one rounding. The possible difference is measured: the meaning is
+// evaluated again with every op's results rounded to f32, to nearest, up, down and at random (Monte
+// Carlo arithmetic: D. S. Parker, "Monte Carlo Arithmetic", UCLA CSD-970002, 1997).
 //
 //===----------------------------------------------------------------------===//
 

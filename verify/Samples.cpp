@@ -1,4 +1,4 @@
-//===- Samples.cpp - What a program is verified on ------------------------===//
+//===- Samples.cpp - States in which a program is verified ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Samples.h - What a program is verified on --------------------------===//
+//===- Samples.h - States in which a program is verified ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A sample is the program at one moment of a run, on random numbers, with what it computes there:
-// all its forms have to agree with the first one, as the frontend makes it.
+// A sample is the program at one moment of a run, on random numbers, with its results there. All
+// forms of the program must agree with the first one, which the frontend produces.
 //
 //===----------------------------------------------------------------------===//
 

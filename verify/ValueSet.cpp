@@ -1,4 +1,4 @@
-//===- ValueSet.cpp - What a program computes, to be found again ----------===//
+//===- ValueSet.cpp - Values of a program, for looking them up ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Verification.cpp - What the checks of one verification share -------===//
+//===- Verification.cpp - State that the checks of a verification share ---===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

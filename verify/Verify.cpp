@@ -1,4 +1,4 @@
-//===- Verify.cpp - Every pass tested by running it -----------------------===//
+//===- Verify.cpp - Tests every pass by running its result ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,19 +1,19 @@
-//===- Verify.h - Every pass tested by running it -------------------------===//
+//===- Verify.h - Tests every pass by running its result ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a program on the reference interpreter as the frontend makes it, whose gradients are
-// compared with central differences, and as the plan that all passes make of it, over one arena
-// with the plan's offsets; then the artifact, each of its actions against what it means. All forms
-// have to agree on every output, every gradient and every variable: in the middle of a run, in its
-// first step, and in a step that is skipped because it is not finite.
+// Runs a program on the reference interpreter as the frontend produces it, and compares its
+// gradients with central differences. Then runs the plan that all passes make of it, in one arena
+// with the plan's offsets. Then runs the artifact, and compares each of its actions with its
+// meaning. All forms must agree on every output, every gradient and every variable: in the middle
+// of a run, in its first step, and in a step that is skipped because it is not finite.
 //
-// The forms between, one after each pass that changes something, are run where the plan does not
-// agree, to name the pass that is to blame: no pass mends what another one broke. On demand they
-// are run always, entries that a pass leaves as they are excepted.
+// If the plan differs, the programs after each pass that changes something are run as well, to name
+// the wrong pass: no pass repairs the error of another. On demand, they always run, except entries
+// that a pass leaves unchanged.
 //
 //===----------------------------------------------------------------------===//
 
