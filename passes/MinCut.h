@@ -22,13 +22,15 @@ class MinCut {
 public:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  /// Node 0 is the source, node 1 the sink.
+  /// Node 0 is the source, node 1 is the sink.
   explicit MinCut(int nodes) : edgesOf(nodes) {}
 
-  /// Having `from` with the source and `to` with the sink costs so much, at least 0.
+  /// Cutting between `from`, on the source's side, and `to`, on the sink's, costs this much; at
+  /// least 0.
   void add(int from, int to, double cost);
 
-  /// The nodes that are with the source where all costs least; of several ways, as few as can be.
+  /// The nodes on the source's side of a minimum cut; of several minimum cuts, the one with the
+  /// fewest.
   std::vector<bool> solve();
 
 private:
@@ -39,11 +41,11 @@ private:
   bool findLevels();
   double push(int node, double flow);
 
-  std::vector<Edge> edges; ///< each with its reverse behind it
+  std::vector<Edge> edges; ///< each is followed by its reverse
   std::vector<std::vector<int>> edgesOf;
   std::vector<int> level;
   std::vector<size_t> next;
-  double least = 0; ///< room that counts
+  double least = 0; ///< smaller capacities count as none
 };
 
 } // namespace weir

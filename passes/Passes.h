@@ -29,22 +29,22 @@ std::unique_ptr<mlir::Pass> createStrategy();
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// For the target of a compile, which keeps what is planned until it is compiled.
+/// For the target of a compile, which keeps the planned kernels until it compiles them.
 std::unique_ptr<mlir::Pass> createNativeFP8Products(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createUpcastUnsupported(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOrderKernels(std::shared_ptr<Target> target);
 struct MemoryReport;
-/// `report` is filled, unless null (Pipeline.h).
+/// Fills `report`, unless it is null (Pipeline.h).
 std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target,
                                                 MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapCollectives(std::shared_ptr<Target> target);
-/// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null. `others`
-/// are plans for the same target that get the same code, with the kernels of all: theirs take other
-/// names.
+/// `dump` sees the code at each step of its compile. The steps are nested in `time`, unless it is
+/// null. `others` are plans for the same target that share the code with this one; it contains the
+/// kernels of all plans, and those of `others` are renamed.
 std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,
                                                  mlir::TimingScope *time,
                                                  llvm::ArrayRef<mlir::ModuleOp> others = {});

@@ -16,43 +16,44 @@
 
 namespace weir {
 
-/// What the entries of a program take, once their kernels are known.
+/// Memory and time of a program's entries, once their kernels are known.
 struct MemoryReport {
-  int64_t bytes = 0;      ///< of a run (passes/memory/Reserve.h); of what does not fit, at least
+  int64_t bytes = 0;      ///< of a run (passes/memory/Reserve.h); a lower bound if it does not fit
   double seconds = 0;     ///< of a step, estimated
   bool fits = true;       ///< in the budget
-  int64_t persistent = 0; ///< bytes that no choice changes: variables, what threads need
-  int64_t ofThread = 0;   ///< of them, what each thread needs
-  int64_t parameters = 0, optimizer = 0; ///< of them, what may lie with the host instead
-  bool explained = true;                 ///< whether an error says what would fit: set by who asks
+  int64_t persistent = 0; ///< bytes that no choice changes: variables and per-thread scratch
+  int64_t ofThread = 0;   ///< of those, the scratch of one thread
+  int64_t parameters = 0, optimizer = 0; ///< of those, bytes that may be offloaded
+  bool explained = true;                 ///< input: whether an error says what would fit
 };
 
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
-  /// Becomes the module's (ir/weir/Strategy.h), where passes read it.
+  /// The strategy of the module (ir/weir/Strategy.h), where passes read it.
   Strategy strategy = {};
-  MemoryReport *memoryReport = nullptr; ///< is filled, unless null
-  int64_t rank = 0;                     ///< of the mesh, whose sizes the program gets
-  bool alike = true; ///< all ranks have this program, so it may order what they exchange
-  /// Plans of other ranks, which get code with this one's.
+  MemoryReport *memoryReport = nullptr; ///< output, unless null
+  int64_t rank = 0;                     ///< the rank of the mesh whose program to make
+  bool alike = true; ///< all ranks run this program, so passes may reorder its communication
+  /// Plans of other ranks, which share the code of this one.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
-  /// Sees the pass manager of every pass group before it runs.
+  /// Called with the pass manager of every pass group before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
-  /// Sees the program after every pass group; of a mesh, the program of each rank that is lowered.
+  /// Called with the program after every pass group; on a mesh, with the program of each rank that
+  /// is lowered.
   std::function<void(llvm::StringRef group, mlir::ModuleOp)> afterPassGroup = nullptr;
-  /// Sees the kernels' code on its way (codegen/Target.h).
+  /// Called with the kernels' code as it is compiled (codegen/Target.h).
   DumpKernels dumpKernels = nullptr;
-  /// The times of pass groups and passes are nested here, unless null.
+  /// The times of pass groups and passes are nested here, unless it is null.
   mlir::TimingScope *time = nullptr;
 };
 
 /// A pass at its place in the compile.
 struct PipelinePass {
-  llvm::StringRef name; ///< tells the places apart where a pass stands in several
-  bool optional;        ///< the program compiles, to the same results, without it
+  llvm::StringRef name; ///< unique, also if a pass runs in several places
+  bool optional;        ///< without it, the program compiles, and computes the same results
   void (*add)(mlir::OpPassManager &, const PipelineOptions &);
-  /// The program computes other numbers behind it, on purpose.
+  /// After it, the program computes different numbers, on purpose.
   bool changesNumbers = false;
 };
 
@@ -68,35 +69,35 @@ struct PassGroup {
 /// Every group, in order. The frontend runs before them; the artifact is written after them.
 llvm::ArrayRef<PassGroup> passGroups();
 
-/// Those behind which a program still has values and no buffers: the interpreter of weir IR runs
-/// what they leave. The groups after them are "plan" and "generate".
+/// The pass groups after which a program still has tensors and no buffers, so that the interpreter
+/// of weir IR can run it. The pass groups after them are "plan" and "generate".
 llvm::ArrayRef<PassGroup> passGroupsOnTensors();
 
-/// Below so many bytes a transfer costs more than they are worth.
+/// Offloading smaller tensors is not worth the time of their transfers.
 constexpr int64_t smallestOffloaded = 1024;
 
-/// Sets the strategy of a module, where passes read it, and what follows from it for whoever writes
-/// the artifact. Whatever runs passes of the pipeline does it first, as runPassGroups() and
-/// runPass() do.
+/// Sets the strategy of a module, where passes read it, and the attributes that follow from it for
+/// the artifact's writer. Every caller that runs passes of the pipeline does this first, as
+/// runPassGroups() and runPass() do.
 void attachStrategy(mlir::ModuleOp module, const Strategy &strategy);
 
-/// Runs the pass groups up to the one named `last`, from the one named `first` on, or from the
-/// start. What that leaves is verified.
+/// Runs the pass groups up to the one named `last`, from the one named `first`, or from the start.
+/// Verifies the result.
 mlir::LogicalResult runPassGroups(mlir::ModuleOp module, const PipelineOptions &options,
                                   llvm::StringRef last, llvm::StringRef first = "");
 
-/// The plans of these ranks, of a program whose layouts are known: after the pass group "layouts".
-/// Ranks that differ in their stage alone are partitioned together.
+/// The plans of these ranks, from a program whose shardings are known: after the pass group
+/// "layouts". Ranks that differ only in their stage are partitioned together.
 mlir::FailureOr<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>>
 planRanks(mlir::ModuleOp module, llvm::ArrayRef<int64_t> ranks, PipelineOptions options);
 
-/// Runs the pass of this name, which is in the pipeline.
+/// Runs the pass of this name, which must be in the pipeline.
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,
                             const PipelineOptions &options);
 
-/// An artifact's bytes from what the frontend makes: every pass group, and the writer; of a mesh,
-/// for all ranks, those with the same sizes once. The module is consumed: it is a plan with its
-/// code afterwards, of a mesh that of rank 0. Failure comes with a diagnostic.
+/// The bytes of an artifact from the frontend's module: runs every pass group, and the writer. On a
+/// mesh, for all ranks, once for those with the same sizes. Consumes the module: afterwards it is a
+/// plan with its code, on a mesh that of rank 0. Failure comes with a diagnostic.
 mlir::FailureOr<std::vector<std::byte>> compile(mlir::ModuleOp module,
                                                 const PipelineOptions &options);
 

@@ -17,18 +17,18 @@
 
 namespace weir {
 
-/// Why ranks do not fit together, and where it shows: a collective, an entry or a program.
+/// Why ranks do not match, and where: at a collective, an entry or a program.
 struct RanksProblem {
   std::string message;
   mlir::Operation *op;
 };
 
-/// Of programs of weir IR behind weir-partition, or of plans; `programOf` says which one each rank
-/// runs.
+/// Checks programs of weir IR after weir-partition, or plans. `programOf` is the program of each
+/// rank.
 std::optional<RanksProblem> findRanksProblem(llvm::ArrayRef<mlir::ModuleOp> programs,
                                              llvm::ArrayRef<uint32_t> programOf);
 
-/// Failure, with a diagnostic, where there is one.
+/// Fails, with a diagnostic, if there is a mismatch.
 mlir::LogicalResult verifyRanks(llvm::ArrayRef<mlir::ModuleOp> programs,
                                 llvm::ArrayRef<uint32_t> programOf);
 

@@ -18,8 +18,8 @@
 namespace weir::collectives {
 
 /// Whether an all-reduce of so few elements is one all-gather, after which each member sums all
-/// values: a reduce-scatter and an all-gather would move as little, and wait twice. `elements` is
-/// of the fullest rank, since all ranks are to have the same collectives.
+/// values: a reduce-scatter and an all-gather would move as many bytes, with two latencies.
+/// `elements` is that of the largest shard, so that all ranks have the same collectives.
 inline bool gathersToReduce(int64_t elements, int64_t members) { return elements < 1024 * members; }
 
 } // namespace weir::collectives

@@ -12,32 +12,32 @@
 
 namespace weir {
 
-/// What an order may do.
+/// The limits of a new order.
 struct SchedulingLimits {
-  int64_t most = INT64_MAX; ///< bytes of the block's scratch that may be alive for what is hurried
-  bool passes = true;       ///< what would wait for a collective lets others go first
+  int64_t most = INT64_MAX; ///< bytes of scratch that may be alive because of early starts
+  bool passes = true;       ///< an action that would wait for a collective may let others go first
 };
 
-/// The actions of a block in a new order, in which collectives begin when what they read is made
-/// and others go on beside them.
+/// The actions of a block in a new order, in which collectives start when their operands are
+/// computed, and other actions overlap with them.
 class ListScheduler {
 public:
   using Node = Dependences::Node;
 
-  /// `seconds` of each node; `queues` of those that are collectives, 0 for all others.
+  /// `seconds` of each node; `queues` of collectives, 0 for all others.
   ListScheduler(const Dependences &actions, std::vector<double> seconds,
                 std::vector<uint64_t> queues, const SchedulingLimits &limits);
 
-  /// The numbers of the nodes. Collectives, and loops that have some, are in the order they had:
-  /// so all ranks have the same.
+  /// The numbers of the nodes in the new order. Collectives, and loops that contain some, keep
+  /// their order, so all ranks have the same.
   std::vector<unsigned> order();
 
 private:
   struct State {
-    unsigned waits = 0; ///< nodes that it is behind, and are not given out
+    unsigned waits = 0; ///< dependences that are not issued yet
     llvm::SmallVector<unsigned, 4> next;
     bool given = false;
-    double done = 0; ///< when, by the clock
+    double done = 0; ///< its end, by the clock
   };
 
   void findReleases();
@@ -47,9 +47,9 @@ private:
   void letGo(unsigned node);
   bool isCollective(unsigned node) const { return queues[node] != 0; }
   bool isReady(unsigned node) const;
-  /// When all collectives that it is behind are done.
+  /// The time at which all collectives that it depends on are done.
   double waitsUntil(unsigned node) const;
-  /// What it would make alive.
+  /// The bytes that it would make alive.
   int64_t bytesAdded(unsigned node) const;
   bool hasRoom(unsigned node) const { return alive + bytesAdded(node) <= limits.most; }
   bool begin();
@@ -65,15 +65,15 @@ private:
   const std::vector<uint64_t> queues;
   const SchedulingLimits limits;
   std::vector<State> states;
-  std::vector<double> releases; ///< when collectives of what is there from the start are to begin
-  std::vector<bool> late;       ///< what is made of variables by collectives, these too
+  std::vector<double> releases; ///< start times of collectives that depend only on initial values
+  std::vector<bool> late;       ///< collectives of variables only, and what follows from them
   std::vector<unsigned> ordered;
-  size_t head = 0;                                              ///< the next of these
-  unsigned first = 0;                                           ///< node that is not given out
-  double now = 0;                                               ///< of queue 0
-  llvm::DenseMap<uint64_t, double> free;                        ///< when each queue is
-  llvm::DenseMap<uint64_t, llvm::SmallVector<unsigned>> beside; ///< that are not awaited
-  llvm::DenseMap<Dependences::Memory, unsigned> left;           ///< who will touch it
+  size_t head = 0;                       ///< the next of these
+  unsigned first = 0;                    ///< the first node that is not issued
+  double now = 0;                        ///< the clock of queue 0
+  llvm::DenseMap<uint64_t, double> free; ///< when each queue is free
+  llvm::DenseMap<uint64_t, llvm::SmallVector<unsigned>> beside; ///< collectives in flight, by queue
+  llvm::DenseMap<Dependences::Memory, unsigned> left; ///< remaining accesses to each memory
   llvm::DenseSet<Dependences::Memory> live;
   int64_t alive = 0;
   std::vector<unsigned> given;

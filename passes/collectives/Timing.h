@@ -14,17 +14,17 @@
 
 namespace weir {
 
-/// What actions take on some device: not loops, and not what orders queues.
+/// Estimated times of actions on a device, except loops and the actions that order queues.
 class Prices {
 public:
   virtual ~Prices() = default;
-  /// Seconds; of a send, until it has come.
+  /// Seconds; for a send, until the data has arrived.
   virtual double secondsOf(plan::Action action, mlir::SymbolTableCollection &symbols) = 0;
-  /// Whether the device computes on while it exchanges something.
+  /// Whether the device computes during communication.
   virtual bool overlaps(plan::Action) { return true; }
 };
 
-/// Seconds of a target's device and of a link.
+/// Seconds on a target's device and a link.
 class TargetPrices : public Prices {
 public:
   TargetPrices(const Target &target, const Link &link) : target(target), link(link) {}
@@ -37,10 +37,10 @@ private:
 
 class Timing {
 public:
-  /// `prices` outlives it.
+  /// `prices` must outlive it.
   explicit Timing(Prices &prices) : prices(prices) {}
 
-  /// Of an action, by itself; of a loop, all rounds of all that is in it.
+  /// The seconds of one action; of a loop, all rounds of its body.
   double secondsOf(mlir::Operation *action);
 
   /// The actions of a block.
@@ -52,10 +52,10 @@ private:
   llvm::DenseMap<mlir::Value, uint32_t> events;
 };
 
-/// Whether it is a copy that one end of lies in the host's memory.
+/// Whether it is a copy from or to the host's memory.
 bool isFromOrToHost(plan::Action action);
 
-/// What a rank sends to others in a collective, and gets of them.
+/// Bytes that a rank sends to others in a collective, and receives from them.
 std::pair<uint64_t, uint64_t> bytesMoved(plan::CollectiveOp collective);
 
 } // namespace weir

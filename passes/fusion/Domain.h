@@ -12,8 +12,8 @@
 
 namespace weir {
 
-/// The domain of an outlined kernel, from its body: rows and columns of a row kernel, the epilogue
-/// of a product, null for other shapes.
+/// The domain of an outlined kernel, from its body: rows and columns of a row kernel, or the
+/// epilogue of a product; null for other shapes.
 mlir::Attribute domainOf(KernelOp kernel);
 
 } // namespace weir

@@ -19,43 +19,45 @@
 
 namespace weir {
 
-/// Takes apart the composites that have no elements of their own, and whose kernel the target
-/// declines. First of all, so that their parts are fused as any others. Fails with an error at one
-/// whose parts are too large.
+/// Decomposes composites that have no elementwise form and whose kernel the target declines. Runs
+/// first, so that their parts are fused like any other ops. Reports an error if the parts are too
+/// large.
 mlir::LogicalResult decomposeDeclined(mlir::Block &block, const Target &target);
 
-/// Makes steps of reductions along first, or last, and other axes: rows and columns, which fuse.
+/// Splits reductions along the first or last axes and others into steps: rows and columns, which
+/// fuse.
 void reduceInSteps(mlir::Block &block);
 
-/// Rewrites a block so that epilogues stand next to their products, attention's results have one
-/// layout, and views move what is narrow: casts narrow before them and widen behind.
+/// Rewrites a block so that epilogues stand next to their products, results of attention have one
+/// layout, and views move narrow values: narrowing casts go before views, widening casts after
+/// them.
 void placeEpilogues(mlir::Block &block);
 
-/// Gives tensors that one truth value decides about, and that others need before it is known, a
-/// computation of their own for what is selected. Before grouping; equal ops that end in one kernel
-/// after all are merged there.
+/// If one boolean selects several tensors, and other ops need these before the boolean is known,
+/// clones the computation of the tensors for the selected values. Runs before grouping; equal ops
+/// that end in one kernel are merged there.
 void recomputeUpdates(mlir::Block &block);
 
-/// Whether the op scales a product twice, as library calls do: what is summed of its factors is
-/// multiplied with a number of each, which are in memory.
+/// Whether the op multiplies a product by two scales, as library calls can: each operand has a
+/// scale in memory.
 bool scalesProduct(mlir::Operation *op);
 
-/// A kernel known before anything is grouped: its ops in order, and what it yields.
+/// A kernel that is known before grouping: its ops in order, and its results.
 struct RootKernel {
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<mlir::Value> results;
 };
 
-/// Attention (`root`) with the views and casts it reads and writes through; those it reads through
-/// are cloned for it alone.
+/// Attention (`root`) with the views and casts through which it reads and writes; those for reading
+/// are cloned for it.
 RootKernel attentionKernel(mlir::Operation *root);
 
-/// The shape of the kernel around a root; the nest, which can be anything, where the target
-/// declines what would be better.
+/// The shape of the kernel around a root; a nest, which supports every op, if the target declines a
+/// better one.
 KernelShape rootShape(mlir::Operation *root, const Target &target);
 
-/// Moves epilogues into the groups of their products, and producers into those of reductions that
-/// are no row's.
+/// Moves epilogues into the groups of their products, and producers into the groups of reductions
+/// that are not rows.
 void absorbNeighbours(Groups &groups, mlir::Block &block, const Target &target);
 
 } // namespace weir

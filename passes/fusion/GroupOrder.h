@@ -27,20 +27,21 @@
 
 namespace weir {
 
-/// Each op stands for the group that it is in; at first every op is alone, but for the sections of
-/// microbatches (passes/stages/GatherSections.h), which stand together in the block and for one.
+/// Each op stands for its group. At first every op is a group of its own, except the sections of
+/// microbatches (passes/stages/GatherSections.h), which are adjacent in the block and form one
+/// group.
 class GroupOrder {
 public:
   explicit GroupOrder(mlir::Block &block);
 
-  /// Whether `later` waits for `earlier` through a third group; with `direct`, an edge between the
+  /// Whether `later` depends on `earlier` through a third group. With `direct`, an edge between the
   /// two themselves, or through a cheap op, does not count.
   bool otherPath(mlir::Operation *earlier, mlir::Operation *later, bool direct);
 
-  /// Makes one group of two, neither of which waits for the other through a third.
+  /// Merges two groups, neither of which depends on the other through a third.
   void merge(mlir::Operation *a, mlir::Operation *b);
 
-  /// How many ops were looked at so far.
+  /// The number of ops visited so far.
   size_t steps() const { return looked; }
 
 private:
@@ -54,15 +55,15 @@ private:
   void makeRoomBefore(unsigned place);
 
   llvm::DenseMap<mlir::Operation *, unsigned> numbers; ///< in program order
-  std::vector<Ops> reads;                              ///< by op: the ops it reads, of this block
+  std::vector<Ops> reads;                              ///< the ops of this block that each op reads
   llvm::BitVector cheap;
   std::vector<unsigned> groupOf;
   // By group: the number of one of its ops.
   std::vector<Ops> members;
-  std::vector<unsigned> chainBehind; ///< the first of the chain's ops that waits for it
-  std::vector<unsigned> chainBefore; ///< 1 + the last one that it waits for
-  std::vector<unsigned> seen;        ///< the last search that came by
-  // The order: a list between two sentinels, with labels that grow along it.
+  std::vector<unsigned> chainBehind; ///< the first op of the chain that depends on it
+  std::vector<unsigned> chainBefore; ///< 1 + the last op of the chain that it depends on
+  std::vector<unsigned> seen;        ///< the last search that visited it
+  // The order: a list between two sentinels, with ascending labels.
   std::vector<unsigned> before, behind;
   std::vector<uint64_t> labels;
   unsigned searches = 0;

@@ -28,37 +28,37 @@
 
 namespace weir {
 
-/// Most groups are small, and there are as many of them as ops.
+/// Most groups are small, and there may be as many groups as ops.
 using OpSet = llvm::SmallSetVector<mlir::Operation *, 4>;
 
 struct FusionGroup {
   OpSet ops;                     ///< in program order once sorted
-  llvm::ArrayRef<int64_t> shape; ///< S, of a type; the shape of rows when the group is rows only
-  int64_t rows = -1;             ///< p, -1 while any split will do
+  llvm::ArrayRef<int64_t> shape; ///< S, as in its type; the rows' shape if the group has only rows
+  int64_t rows = -1;             ///< p; -1 while every split is possible
   bool fused = false;
-  bool reducesAll = false; ///< what is reduced is a whole tensor
+  bool reducesAll = false; ///< it reduces a whole tensor to a scalar
 };
 
 class Groups {
 public:
-  /// Builds the groups of a block and merges what belongs together. The rows that a whole tensor is
-  /// added up in are its own, unless its kernel has rows for another reduction; `wholesApart` keeps
-  /// the two apart, so that the order of the sum follows from the tensor's shape.
+  /// Builds the groups of a block, and merges groups. The sum of a whole tensor is added up in rows
+  /// of its own, unless its kernel has rows for another reduction. `wholesApart` keeps the two
+  /// apart, so that the order of the sum follows only from the tensor's shape.
   Groups(mlir::Block &block, bool wholesApart);
 
   /// Groups with ops, in program order of their first op.
   llvm::SmallVector<FusionGroup *> all();
   FusionGroup *of(mlir::Operation *op) const { return groupOf.lookup(op); }
 
-  /// Moves an op into a group, out of the one it was in.
+  /// Moves an op into a group, from its current one.
   void adopt(mlir::Operation *op, FusionGroup *group);
-  /// Erases an op that nothing uses.
+  /// Erases an unused op.
   void erase(mlir::Operation *op);
 
-  /// Whether a kernel of the group's ops and these would be within the limits.
+  /// Whether a kernel of the group's ops and these is within the limits.
   static bool fits(const FusionGroup &group, const OpSet &others);
 
-  /// How many ops were looked at to learn which groups may be one.
+  /// The number of ops visited to find out which groups can be merged.
   size_t steps() const { return looked + order.steps(); }
 
 private:
@@ -81,20 +81,20 @@ private:
   size_t looked = 0;
 };
 
-/// The op's operands, looking through the cheap ops it would clone: values that come from memory or
-/// from a group. `direct` is false where anything but broadcasts and casts lies between.
+/// The op's operands, looking through the cheap ops that it would clone: values from memory or from
+/// a group. `direct` is false if anything except broadcasts and casts is in between.
 struct Source {
   mlir::Value value;
   bool direct;
 };
 llvm::SmallVector<Source> sources(mlir::Operation *op);
 
-/// Sorts ops of one block that stand near each other by their places in it. (After an insertion,
-/// Operation::isBeforeInBlock may number the whole block anew.)
+/// Sorts nearby ops of one block by their position in it. (After an insertion,
+/// Operation::isBeforeInBlock may renumber the whole block.)
 void sortNearby(llvm::SmallVectorImpl<mlir::Operation *> &ops);
 
-/// Whether a user of a value that a kernel computes needs it in memory: it is not inside the
-/// kernel, or is a cheap op and one of its own users is not.
+/// Whether a user of a value that a kernel computes needs the value in memory: the user is outside
+/// the kernel, or is a cheap op with such a user.
 bool usedOutside(mlir::Operation *user, llvm::function_ref<bool(mlir::Operation *)> isInside);
 
 } // namespace weir

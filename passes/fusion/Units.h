@@ -13,15 +13,15 @@
 namespace weir {
 
 /// The ops of a group, one op that no kernel computes, or the sections of the same microbatches
-/// (passes/stages/GatherSections.h), which take turns and therefore wait together.
+/// (passes/stages/GatherSections.h), which take turns and therefore count as one.
 struct Unit {
-  FusionGroup *group = nullptr;             ///< null where no kernel computes the ops
+  FusionGroup *group = nullptr;             ///< null if no kernel computes the ops
   llvm::SmallVector<mlir::Operation *> ops; ///< in the block's order
 };
 
-/// The units of a block in an order in which each comes after those that it reads, and collectives
-/// and transfers keep their order. Where both allow it, units stay where their last op was. Cheap
-/// ops without a group are in no unit: kernels clone them.
+/// The units of a block, ordered so that each comes after those that it reads, and collectives and
+/// transfers keep their order. Otherwise, a unit stays at the position of its last op. Cheap ops
+/// without a group are in no unit: kernels clone them.
 std::vector<Unit> unitsInOrder(mlir::Block &block, Groups &groups);
 
 } // namespace weir

@@ -14,21 +14,21 @@
 
 namespace weir {
 
-/// The lifetimes of the buffers of an entry in the order of actions that it has now. What another
-/// queue than 0 touches stays alive until queue 0 has waited for that: whoever has its place next
-/// then comes after it.
+/// The lifetimes of an entry's buffers in the current order of actions. A buffer that another queue
+/// than 0 accesses stays alive until queue 0 has waited for that access. So the next buffer at its
+/// offset comes after it.
 class EntryLifetimes {
 public:
   explicit EntryLifetimes(plan::EntryOp entry);
 
-  /// By plan.alloc that something uses. Sizes are multiples of 64.
+  /// By plan.alloc with uses. Sizes are multiples of 64.
   const llvm::MapVector<mlir::Operation *, Lifetime> &all() const { return lifetimes; }
 
   int64_t actions() const { return count; }
   /// The number of an action.
   int64_t numberOf(mlir::Operation *action) const { return numbers.at(action); }
 
-  /// Places those of a space from `base` on.
+  /// Assigns offsets from `base` on to the buffers of a space.
   Placement place(plan::Space space, int64_t base) const;
 
 private:
@@ -41,13 +41,13 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> spans; ///< of loops
   llvm::MapVector<mlir::Operation *, Lifetime> lifetimes;
-  /// By block and queue, where events are recorded on it and where queue 0 has first waited for
-  /// each behind that, in the same block.
+  /// By block and queue: where events are recorded on it, and where queue 0 first waits for each
+  /// after that, in the same block.
   llvm::DenseMap<std::pair<mlir::Block *, uint64_t>, llvm::SmallVector<std::pair<int64_t, int64_t>>>
       joins;
 };
 
-/// The bytes of a buffer as they are placed.
+/// The aligned bytes of a buffer.
 inline int64_t alignedBytes(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
 
 } // namespace weir

@@ -21,7 +21,7 @@
 
 namespace weir {
 
-/// When a buffer is alive, in numbers of actions, both included, and how many bytes it takes.
+/// The lifetime of a buffer as numbers of actions, both included, and its size in bytes.
 struct Lifetime {
   int64_t first, last;
   int64_t size;
@@ -29,13 +29,13 @@ struct Lifetime {
 
 struct Placement {
   std::vector<int64_t> offsets; ///< by buffer
-  int64_t end;                  ///< behind them all
-  size_t steps;                 ///< stretches of occupied memory that were looked at
+  int64_t end;                  ///< end of the last one
+  size_t steps;                 ///< number of occupied ranges that were visited
 };
 
-/// Places buffers from `base` on, so that no two that are alive at one time overlap: the largest
-/// first, of these the earliest, each in the smallest gap that holds it (the lowest of several),
-/// else behind all that it meets.
+/// Assigns offsets from `base` on, so that no two buffers that are alive at the same time overlap.
+/// Takes the largest first, of equal ones the earliest, and puts each into the smallest gap that
+/// holds it (the lowest of several), or else after all buffers that it meets.
 Placement placeBuffers(llvm::ArrayRef<Lifetime> buffers, int64_t base);
 
 } // namespace weir

@@ -14,16 +14,16 @@
 
 namespace weir {
 
-/// Bytes of a budget that are not the arena's.
+/// Bytes of a budget outside the arena.
 struct Reserve {
-  int64_t threads = 0; ///< on a CPU, what each of its threads has to itself
-  int64_t batches = 0; ///< on a CPU, that are read ahead
-  int64_t library = 0; ///< on a device with memory of its own, what one asks for there
+  int64_t threads = 0; ///< on a CPU, the scratch of all threads
+  int64_t batches = 0; ///< on a CPU, the batches that are read ahead
+  int64_t library = 0; ///< on a device with memory of its own, a library's workspace there
 
   int64_t bytes() const { return threads + batches + library; }
 };
 
-/// `inputBytes`: of a step's batch. `hasCalls`: whether a library is called.
+/// `inputBytes`: the size of a step's batch. `hasCalls`: whether the plan calls a library.
 inline Reserve reserveOf(const Target &target, int64_t threads, int64_t threadScratch,
                          int64_t inputBytes, bool hasCalls) {
   constexpr int64_t page = 4096, workspace = int64_t(32) << 20;
@@ -33,7 +33,7 @@ inline Reserve reserveOf(const Target &target, int64_t threads, int64_t threadSc
           .batches = int64_t(prefetchDepth) * inputBytes};
 }
 
-/// The same of a plan, which has places or has not.
+/// The same for a plan, with or without offsets.
 inline Reserve reserveOf(const Target &target, int64_t threads, mlir::ModuleOp plan) {
   auto scratch = plan->getAttrOfType<mlir::IntegerAttr>(plan::threadScratchAttrName);
   int64_t inputs = 0;
@@ -49,7 +49,7 @@ inline Reserve reserveOf(const Target &target, int64_t threads, mlir::ModuleOp p
   return reserveOf(target, threads, scratch ? scratch.getInt() : 0, inputs, hasCalls);
 }
 
-/// What a budget leaves an entry for scratch, of a plan without places.
+/// The part of a budget that remains for the scratch of an entry, for a plan without offsets.
 inline int64_t roomIn(mlir::ModuleOp plan, const Target &target, int64_t budget, int64_t threads) {
   int64_t persistent = 0;
   for (auto variable : plan.getOps<plan::VariableOp>())

@@ -31,21 +31,21 @@ namespace weir {
 
 class Amax {
 public:
-  /// For one tensor of each of these types, of which equal ones stand together, at the beginning of
-  /// @step. Declares the variable.
+  /// For one tensor of each of these types, at the beginning of @step; equal types must be
+  /// adjacent. Declares the variable.
   Amax(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Type> types);
 
-  /// Whether the entry is a step, of a program that counts them.
+  /// Whether the entry is a step of a program that counts its steps.
   static bool serves(mlir::func::FuncOp entry);
 
-  /// f32[1]: what tensor i is multiplied with ahead of rounding, and the inverse.
+  /// f32[1]: the scale by which tensor i is multiplied before rounding, and its inverse.
   std::pair<mlir::Value, mlir::Value> scales(mlir::OpBuilder &builder, mlir::Location place,
                                              unsigned i) const;
 
-  /// What it was in this step: an f32 scalar, zero or more.
+  /// Records the magnitude of this step: an f32 scalar, zero or more.
   void note(unsigned i, mlir::Value largest) { largests[i] = largest; }
 
-  /// At the end of @step, of what was noted for each.
+  /// Writes the history, at the end of @step, from what was recorded for each tensor.
   void write();
 
   const llvm::DenseSet<mlir::Operation *> &work() const { return made; }
@@ -53,7 +53,7 @@ public:
 private:
   mlir::func::FuncOp step;
   mlir::Value before, scale, inverse;
-  mlir::Value times; ///< f32[n]: what each tensor is computed times; null: once
+  mlir::Value times; ///< f32[n]: the factor by which each tensor is multiplied already; null: 1
   llvm::SmallVector<mlir::Value> largests;
   llvm::DenseSet<mlir::Operation *> made;
 };

@@ -15,17 +15,18 @@
 
 namespace weir {
 
-/// What was decided of an entry.
+/// The decisions for an entry.
 struct Decisions {
-  llvm::DenseSet<mlir::Operation *> optimizer; ///< stays as it is
-  llvm::DenseSet<mlir::Operation *> exact;     ///< products that are gradients: they leave in f32
-  Rounded rounded;                             ///< the casts that were made
-  Scaled scaled;                               ///< the factors that were rounded once more
+  llvm::DenseSet<mlir::Operation *> optimizer; ///< does not change
+  llvm::DenseSet<mlir::Operation *> exact; ///< products that are gradients: their results are f32
+  Rounded rounded;                         ///< the casts that were inserted
+  Scaled scaled;                           ///< the operands that were rounded once more
 };
 
-/// What each op of the entry computes in, what its result is stored as, and why, by the decisions
-/// and its row of Castable: equal ones of a line together, in the order of the model's lines. Pins
-/// are still there. What only moves elements, and what is no float, is left out.
+/// The type in which each op of the entry computes, the type in which its result is stored, and
+/// why, from the decisions and its row of Castable. Equal ones of a line are merged, in the order
+/// of the model's lines. Pins are still attached. Omits ops that only move elements, and results
+/// that are not floats.
 llvm::SmallVector<PrecisionRecord> explain(mlir::func::FuncOp entry, const Decisions &decisions);
 
 } // namespace weir

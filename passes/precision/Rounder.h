@@ -15,7 +15,7 @@
 
 namespace weir {
 
-/// What each cast that was made rounds: "what a product multiplies".
+/// What each inserted cast rounds: "what a product multiplies".
 using Rounded = llvm::DenseMap<mlir::Operation *, llvm::StringRef>;
 
 /// Rounds values to one type, each once.
@@ -24,26 +24,26 @@ public:
   /// Adds to `made` what it rounds.
   Rounder(mlir::Type low, Rounded &made) : low(low), builder(low.getContext()), made(made) {}
 
-  /// The value in low precision, where it is defined. What moves it is done with what it was
-  /// rounded to.
+  /// The value in low precision, rounded where it is defined. Views of the value are rebuilt on the
+  /// rounded one.
   mlir::Value rounded(mlir::Value value, llvm::StringRef what);
 
-  /// The same as an f32 again, for what computes with it.
+  /// The same, widened to f32 again, for ops that compute with it.
   mlir::Value widened(mlir::Value value, llvm::StringRef what);
 
-  /// Makes all that use the value use what it is rounded to.
+  /// Makes all uses of the value use the rounded one.
   void round(mlir::Value value, llvm::StringRef what);
 
-  /// What nothing but the casts and sums use is summed up as it was rounded: it need not be in
-  /// memory as it was. But for `forward` values: what uses them hangs on which entry it is, and
-  /// evaluation has the numbers of the step.
+  /// If only casts and sums use a value, the sums read the rounded value, so that the wide one need
+  /// not be in memory. Except `forward` values: their uses depend on the entry, and evaluation must
+  /// compute the numbers of the step.
   void roundForSums(const llvm::DenseSet<mlir::Value> &forward);
 
 private:
   mlir::Type low;
   mlir::OpBuilder builder;
   Rounded &made;
-  llvm::MapVector<mlir::Value, mlir::Value> lows; ///< in the order in which they are made
+  llvm::MapVector<mlir::Value, mlir::Value> lows; ///< in the order of creation
   llvm::DenseMap<mlir::Value, mlir::Value> wides;
 };
 

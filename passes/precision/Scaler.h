@@ -30,20 +30,20 @@
 
 namespace weir {
 
-/// What a factor is rounded to.
+/// The type to which an operand is rounded.
 struct ScaledType {
   mlir::Type low;
   Scales scales = Scales::none;
   bool operator==(const ScaledType &) const = default;
 };
 
-/// What was made.
+/// What was inserted.
 struct Scaled {
-  llvm::DenseMap<mlir::Value, ScaledType> factors; ///< views of them too
-  llvm::DenseSet<mlir::Operation *> work;          ///< the ops behind a factor but for the last
+  llvm::DenseMap<mlir::Value, ScaledType> factors; ///< their views, too
+  llvm::DenseSet<mlir::Operation *> work; ///< the ops that compute an operand, except the last
 };
 
-/// A factor of a product.
+/// An operand of a product.
 struct LowFactor {
   mlir::OpOperand *operand;
   ScaledType type;
@@ -52,20 +52,19 @@ struct LowFactor {
 /// Rounds tensors of bf16 to eight bits, each once for each type.
 class Scaler {
 public:
-  /// Adds to `made` what it made, and to `rounded` the casts that end it.
+  /// Adds to `made` what it inserts, and to `rounded` the final casts.
   Scaler(mlir::func::FuncOp entry, Scaled &made, Rounded &rounded)
       : entry(entry), builder(entry.getContext()), made(made), rounded(rounded) {}
 
-  /// Gives each factor the numbers that are nearest to it under a scale, again in bf16. What moves
-  /// it is done with what it was rounded to. Delayed scales are in @step of what the last steps
-  /// have seen, but for what is in microbatches, of which there are several a step; that, and every
-  /// other entry, is scaled by what a tensor is itself. So is what a convolution multiplies where
-  /// scales are of blocks.
+  /// Replaces each operand by its nearest numbers with a scale, again in bf16. Views are rebuilt on
+  /// the rounded operand. In @step, delayed scales follow the history. Inside microbatches, of
+  /// which a step has several, and in all other entries, the tensor itself determines its scale. So
+  /// does the operand of a convolution if scales are of blocks.
   void scale(llvm::ArrayRef<LowFactor> factors, llvm::StringRef what);
 
 private:
-  /// Which dimensions of a tensor are cut in blocks: bit d for dimension d. A block has one element
-  /// of each other one. Where none is, the tensor is one block.
+  /// The dimensions of a tensor that are cut into blocks: bit d for dimension d. A block has one
+  /// element along each other dimension. With no bit, the tensor is one block.
   using Cuts = uint64_t;
   using Row = std::pair<mlir::Value, mlir::Type>;
   using Key = std::tuple<mlir::Value, mlir::Type, Scales, Cuts>;
@@ -74,10 +73,10 @@ private:
   mlir::Value scaled(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
   mlir::Value round(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
   mlir::Value nearest(mlir::Value wide, mlir::Value factor, ScaledType type, Cuts cuts);
-  /// Under the scales of the largest magnitudes of `wide`, which are left along `dimensions`.
+  /// Uses the scales of the largest magnitudes of `wide`, which keep `dimensions`.
   mlir::Value underOwn(mlir::Value wide, mlir::Value largest, mlir::Type low,
                        llvm::ArrayRef<int64_t> dimensions);
-  /// Under the one of `row` of the history, where the largest magnitude is noted.
+  /// Uses the scale of `row` of the history, and records the largest magnitude there.
   mlir::Value underDelayed(mlir::Value wide, mlir::Value largest, mlir::Type low, unsigned row);
   static Cuts cutsOf(mlir::OpOperand &factor);
 
@@ -92,9 +91,9 @@ private:
 };
 
 /// The power of two that brings the largest magnitude of a tensor to at most `highest`, and above
-/// half of it: from 2^-120 to 2^100, so that bf16 holds every number of eight bits over it that is
-/// none beyond its own. (What is within a sixteenth of the largest f32 may be rounded up to
-/// infinity.) Of a magnitude that is finite; all are f32 of one shape.
+/// half of it: from 2^-120 to 2^100, so that bf16 represents every f8 number divided by the scale
+/// that is within its own range. (A magnitude within a sixteenth of the largest f32 may be rounded
+/// up to infinity.) For a finite magnitude; all values are f32 of one shape.
 mlir::Value scaleFor(mlir::OpBuilder &builder, mlir::Location place, mlir::Value largest,
                      mlir::Value highest);
 

@@ -25,20 +25,20 @@ using OpSet = llvm::DenseSet<mlir::Operation *>;
 /// Whether the op is a product, by its Castable answer.
 bool multiplies(mlir::Operation *op);
 
-/// What is computed of the gradients, or for the update alone, and no gradient is computed from: a
-/// bias's gradient may be a part of another's.
+/// The ops that are computed from the gradients, or only for the update, and that no gradient
+/// depends on: a bias's gradient may be a part of another's.
 OpSet optimizerOf(mlir::func::FuncOp entry, mlir::ValueRange gradients);
 
-/// The products that gradients are, or are put together of: sums, slices in their places, and parts
-/// side by side. Also those of a batch that are added up and nothing else uses. No `forward` ones,
-/// which a gradient may be a multiple of.
+/// The products that are gradients, or parts of gradients: terms of sums, slices in their places,
+/// and parts of concatenations. Also batched products that are summed and have no other use. No
+/// `forward` ones, of which a gradient may be a multiple.
 OpSet productsOf(mlir::ValueRange gradients, const llvm::DenseSet<mlir::Value> &forward);
 
-/// The composites that the op is a gradient of: it reads what they read, and their statistics.
+/// The composites of which the op is a gradient: it reads their operands, and their statistics.
 llvm::SmallSetVector<mlir::Operation *, 1> compositesBefore(mlir::Operation *op);
 
-/// What the entry gives, what it writes but for the update, and the statistics of the composites
-/// that `composites` are gradients of are computed from these values.
+/// The values from which these are computed: the entry's results, its writes except updates, and
+/// the statistics of the composites whose gradients are in `composites`.
 llvm::DenseSet<mlir::Value> forwardOf(mlir::func::FuncOp entry, mlir::ValueRange gradients,
                                       llvm::ArrayRef<mlir::Operation *> composites);
 

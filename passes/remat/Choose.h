@@ -23,36 +23,35 @@
 namespace weir::remat {
 
 struct Choice {
-  Released released; ///< of it, no more than what comes back
-  double cost = 0;   ///< the time that takes
-  int64_t bytes = 0; ///< of the arena's scratch; of what does not fit, at least
+  Released released; ///< recomputed or offloaded, and needed later
+  double cost = 0;   ///< its time
+  int64_t bytes = 0; ///< of the arena's scratch; a lower bound if it does not fit
 };
 
 struct Choices {
-  Choice best;      ///< the cheapest that was found within the budget; else the smallest
-  bool fits = true; ///< whether `best` is within it
+  Choice best;      ///< the cheapest found within the budget, or else the smallest
+  bool fits = true; ///< whether `best` is within the budget
   double bound = 0; ///< no choice within the budget costs less
 };
 
-/// Choices of one step in one budget after the other. What is found in one does not depend on which
-/// were asked for before it, and the bytes of a smallest are enough.
+/// Choices for one step with several budgets in turn. A result does not depend on earlier budgets,
+/// and the bytes of a smallest choice are a budget that fits.
 class Chooser {
 public:
-  /// The step outlives this. `mostTried`: where there are so many choices, or fewer, every one is
-  /// tried.
+  /// The step must outlive this. With at most `mostTried` choices, every one is tried.
   explicit Chooser(const Step &step, int64_t mostTried = 8192);
   ~Chooser();
 
-  /// Where not `wantsLeast`, of what surely does not fit no smallest is looked for.
+  /// Without `wantsLeast`, does not look for the smallest choice if nothing fits.
   Choices within(int64_t budget, bool wantsLeast = true);
 
 private:
   class Search;
-  Step stays;                          ///< where nothing may go to the host
-  std::unique_ptr<Search> given, kept; ///< of the step; of `stays`, where they differ
+  Step stays;                          ///< a copy of the step in which nothing is offloaded
+  std::unique_ptr<Search> given, kept; ///< of the step, and of `stays` if it differs
 };
 
-/// In one budget alone.
+/// The choices for a single budget.
 Choices choose(const Step &step, int64_t budget, int64_t mostTried = 8192);
 
 } // namespace weir::remat

@@ -14,8 +14,8 @@
 
 namespace weir::remat {
 
-/// What a marked entry (MarkRecomputed.h) keeps for its gradients and for what is computed again,
-/// and what becomes of the rest: tensors that are alike together, the largest first.
+/// The values that a marked entry (MarkRecomputed.h) saves for its gradients and for recomputation,
+/// and how it recomputes or offloads the others. Alike tensors are merged, the largest first.
 SavedActivationsReport explain(const EntryStep &entry, const Released &released);
 
 } // namespace weir::remat

@@ -14,11 +14,11 @@
 
 namespace weir::remat {
 
-/// Says of an entry which of its tensors are gradients, or computed from them, and which actions
-/// make such. Marks the actions that can be repeated, make none, and compute in the blocks alone:
-/// what does not compute but shows, and constants, may come from anywhere. An action is not marked
-/// whose result is read in blocks that begin elsewhere (Recomputed::startOf). Where no gradient
-/// reads what the marked actions make, none is marked.
+/// Determines which tensors of an entry are gradients, or computed from them, and which actions
+/// compute such tensors. Marks the actions that can be repeated, compute no such tensor, and
+/// compute only in the blocks; views and constants may come from anywhere. Does not mark an action
+/// whose result is read in blocks that begin elsewhere (Recomputed::startOf). If no gradient reads
+/// the results of the marked actions, marks none.
 void markRecomputedActions(EntryStep &entry, const Recomputed &blocks);
 
 } // namespace weir::remat

@@ -12,10 +12,10 @@
 
 namespace weir::remat {
 
-/// Bytes of scratch that the step takes at least, however its actions are ordered within what they
-/// wait for. When an action runs, others are done or are not: what is made by the former and read
-/// by the latter is there, and the way to part them with the fewest bytes is a minimum cut. The
-/// most of that over some actions.
+/// A lower bound on the bytes of scratch of the step, for every order of its actions that respects
+/// dependences. When an action runs, each other action is done or not. The values that done actions
+/// computed and others read are alive, and a minimum cut is the separation with the fewest bytes.
+/// The bound is the maximum over some actions.
 int64_t leastInAnyOrder(const Step &step);
 
 } // namespace weir::remat

@@ -14,16 +14,16 @@
 
 namespace weir::remat {
 
-/// What is in memory as long as a program runs, whatever its entries do.
+/// The memory that is in use as long as a program runs, independent of its entries.
 class ResidentMemory {
 public:
-  /// Variables of the device, and what a run takes besides the arena.
+  /// Variables on the device, and the memory of a run outside the arena.
   ResidentMemory(mlir::ModuleOp module, const Reserve &reserve, int64_t threads);
 
   int64_t bytes() const;
   /// "parameters 8.1 MB and optimizer state 16.3 MB".
   std::string words() const;
-  /// Notes the lines whose variables take most.
+  /// Adds notes for the lines whose variables need the most memory.
   void note(mlir::InFlightDiagnostic &error) const;
 
 private:
@@ -31,7 +31,7 @@ private:
     std::string what;
     int64_t bytes;
   };
-  /// Of variables, those of one role and line.
+  /// Variables of one role and line.
   struct Line {
     mlir::Location at;
     const char *what;
@@ -39,12 +39,12 @@ private:
   };
   void add(mlir::Location at, const char *what, int64_t bytes);
 
-  llvm::SmallVector<Part> parts; ///< that take anything
+  llvm::SmallVector<Part> parts; ///< with more than 0 bytes
   llvm::SmallVector<Line> lines;
 };
 
-/// Notes what takes most of the entry, in what has become of its step, where most is alive: of
-/// what lies in one place one after the other, what is there then.
+/// Adds notes for the largest buffers of the entry at its peak, as its step ended up: of buffers
+/// that share an offset, the one that is alive then.
 void noteAlive(mlir::InFlightDiagnostic &error, const EntryStep &entry, const Step &now);
 
 } // namespace weir::remat

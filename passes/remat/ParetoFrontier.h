@@ -22,11 +22,11 @@
 
 namespace weir::remat {
 
-/// A choice as the boundary sees it.
+/// A choice, by the memory at the boundary.
 struct ParetoPoint {
   Released released;
   double kept = 0, cost = 0;
-  double price = 0; ///< of a byte, at which nothing is cheaper
+  double price = 0; ///< of a byte, at which no choice is cheaper
 };
 
 class ParetoFrontier {
@@ -34,16 +34,16 @@ public:
   explicit ParetoFrontier(const Step &step);
 
   int boundary() const { return turn; }
-  /// The actions that may be repeated, and whose repetition may be wanted.
+  /// The actions that may be recomputed, and whose results are read after the boundary.
   const std::vector<int> &candidates() const { return actions; }
-  /// The results of an action that may lie with the host, and are wanted.
+  /// The results of an action that may be offloaded, and are read after the boundary.
   llvm::SmallVector<int> goers(int action) const;
-  /// From nothing repeated to all that helps.
+  /// From recomputing nothing to recomputing everything that helps.
   const std::vector<ParetoPoint> &all() const { return points; }
-  /// What no choice costs less than with an arena of so many bytes: at every price that was looked
-  /// at, none is cheaper than the corner found there.
+  /// A lower bound on the cost of every choice with an arena of so many bytes: at every price
+  /// considered, no choice is cheaper than the corner found there.
   double boundAt(int64_t bytes) const;
-  /// Bytes of an arena that no choice is below.
+  /// A lower bound on the bytes of the arena for every choice.
   int64_t least() const;
 
 private:
@@ -54,11 +54,11 @@ private:
 
   const Step &step;
   const int turn;
-  std::vector<bool> needed; ///< tensors that are read at the boundary or behind it
-  std::vector<bool> wanted; ///< those, and what repetitions may read
+  std::vector<bool> needed; ///< tensors that are read at the boundary or after it
+  std::vector<bool> wanted; ///< those, and tensors that recomputed actions may read
   std::vector<int> actions;
-  int64_t fixed = 0; ///< bytes alive at the boundary whatever is chosen
-  double most = 0;   ///< that no choice costs more than
+  int64_t fixed = 0; ///< bytes alive at the boundary for every choice
+  double most = 0;   ///< no choice costs more
   std::vector<ParetoPoint> points;
 };
 

@@ -10,9 +10,9 @@
 // two again. An offloaded tensor goes to the host as soon as it is computed, and is fetched before
 // its first use by a gradient.
 //
-// Choose.h chooses what to recompute and offload, and passes/buffers models the memory. The actions that
-// the model's plan marks are recomputed with any budget (MarkRecomputed.h). The pass records the
-// saved activations of the step for `weir inspect`.
+// Choose.h chooses what to recompute and offload, and passes/buffers models the memory. The actions
+// that the model's plan marks are recomputed with any budget (MarkRecomputed.h). The pass records
+// the saved activations of the step for `weir inspect`.
 //
 //===----------------------------------------------------------------------===//
 

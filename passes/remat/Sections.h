@@ -20,34 +20,35 @@
 
 namespace weir::remat {
 
-/// The kernels that may be repeated, in their order: of sections that compute no gradients, where
-/// another section reads what they make.
+/// The kernels that may be recomputed, in order: those of sections without gradients whose results
+/// another section reads.
 llvm::SmallVector<KernelOp> repeatable(mlir::func::FuncOp entry);
 
-/// Repeats kernels where gradients read them; nothing is kept any more that nobody reads.
+/// Recomputes kernels where gradients read their results, and no longer saves values without
+/// readers.
 void repeat(mlir::func::FuncOp entry, const llvm::DenseSet<mlir::Operation *> &kernels);
 
-/// What an entry with sections is to compute twice.
+/// The kernels that an entry with sections recomputes.
 struct SectionChoice {
   llvm::SmallVector<unsigned> again; ///< numbers in repeatable(), in order
-  double cost = 0;                   ///< the time that takes
+  double cost = 0;                   ///< their time
   int64_t bytes = 0;                 ///< of the arena's scratch
 };
 
-/// Choices for an entry, each measured as it comes out.
+/// Choices for an entry; the memory of each is measured.
 class SectionChooser {
 public:
-  /// `marked`: kernels that are repeated in all choices.
+  /// `marked`: kernels that every choice recomputes.
   static mlir::FailureOr<SectionChooser> of(mlir::func::FuncOp entry, KernelFacts &facts,
                                             llvm::function_ref<bool(KernelOp)> marked);
 
-  const SectionChoice &least() const { return plain; } ///< what is marked alone
-  double seconds() const { return total; }             ///< of the entry, with nothing repeated
-  size_t kernels() const { return count; }             ///< that may be repeated
-  /// Everything that may be repeated.
+  const SectionChoice &least() const { return plain; } ///< only the marked kernels
+  double seconds() const { return total; }             ///< of the entry without recomputation
+  size_t kernels() const { return count; } ///< the number of kernels that may be recomputed
+  /// Recomputes every kernel that may be.
   mlir::FailureOr<SectionChoice> all();
-  /// The cheapest that was found within the budget; else the smallest. Like kernels are taken
-  /// together at first, by what they save for what they take.
+  /// The cheapest choice found within the budget, or else the smallest. At first, alike kernels are
+  /// taken together, by the memory that they save for their time.
   mlir::FailureOr<SectionChoice> within(int64_t budget);
   void apply(const SectionChoice &choice) { applyTo(entry, choice); }
 
@@ -68,7 +69,7 @@ private:
   SectionChoice plain;
   double total = 0;
   size_t count = 0;
-  std::vector<llvm::SmallVector<unsigned>> groups; ///< of like kernels that are not marked
+  std::vector<llvm::SmallVector<unsigned>> groups; ///< of alike kernels that are not marked
 };
 
 } // namespace weir::remat

@@ -22,16 +22,16 @@ namespace weir::sharding {
 struct ShardingCost {
   double computing = 0;  ///< seconds of a rank
   double exchanging = 0; ///< seconds
-  double moved = 0;      ///< bytes that a rank gets of others
+  double moved = 0;      ///< bytes that a rank receives
 
   double total() const { return computing + exchanging; }
 };
 
-/// Adds what a step takes of a value whose parts have that layout before it.
+/// Adds the cost of a reshard step, for a value whose shards have that layout before it.
 void add(ShardingCost &cost, const Step &step, const Layout &before, int64_t elementBytes,
          const Mesh &mesh, const MeshRates &rates, double times = 1);
 
-/// Of one run of the entry.
+/// The cost of one run of the entry.
 ShardingCost shardingCostOf(mlir::func::FuncOp entry, const Propagation &propagation,
                             const Mesh &mesh, const MeshRates &rates);
 

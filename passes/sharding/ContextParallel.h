@@ -28,10 +28,10 @@
 
 namespace weir::sharding {
 
-/// Gives what attention reads and makes its cut along positions, and pins attention to heads or
-/// queries: `way` says which; where it is nothing, to heads where there are heads
-/// enough for tp besides, or positions cannot be cut into stripes. Failure, with a diagnostic,
-/// where a step has no attention, or some that cannot be cut so.
+/// Shards the operands and results of attention along positions, and pins attention to heads or
+/// queries. `way` says which; without it, to heads if there are enough heads for tp as well, or if
+/// positions cannot be divided into stripes. Fails, with a diagnostic, if a step has no attention,
+/// or has attention that cannot be sharded so.
 llvm::LogicalResult applyContextParallel(mlir::func::FuncOp entry, Propagation &propagation,
                                          const Mesh &mesh, unsigned axis,
                                          std::optional<ContextParallel> way);

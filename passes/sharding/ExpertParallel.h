@@ -22,8 +22,8 @@
 
 namespace weir::sharding {
 
-/// Pins what computes with experts, and gives the variables that have one for each of them their
-/// cut. Failure, with a diagnostic, where a step has none, or one fewer than there are ranks.
+/// Pins the ops that compute with experts, and shards their variables. Fails, with a diagnostic, if
+/// a step has no experts, or fewer than ranks.
 llvm::LogicalResult applyExpertParallel(mlir::func::FuncOp entry, Propagation &propagation,
                                         const Mesh &mesh, unsigned axis);
 

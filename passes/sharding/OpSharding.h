@@ -19,38 +19,38 @@
 
 namespace weir::sharding {
 
-/// A reduction of what ranks along an axis have, which is made at once: it is no sum.
+/// A reduction over the shards along an axis that is carried out at once, because it is not a sum.
 struct Combination {
   unsigned axis;
   Factor::Kind kind; ///< max, min or combined
 };
 
 struct OpSharding {
-  llvm::SmallVector<Layout> operands; ///< that they are brought to
-  llvm::SmallVector<Layout> results;  ///< that they have, once `combinations` are made
+  llvm::SmallVector<Layout> operands; ///< to which they are resharded
+  llvm::SmallVector<Layout> results;  ///< of the results, after `combinations`
   llvm::SmallVector<Combination> combinations;
 };
 
-/// `cuts` are those of the rule's factors, each as a dimension; `layoutOf` says how a value lies.
-/// Where what is summed over is cut, results are still to be added up. That waits through ops that
-/// are linear in it, for the first that is not, or whose result is larger. A factor that has to be
-/// whole is cut where whoever partitions the op knows how (Stripes.h): results that do not have it
-/// are sums too.
+/// `cuts` are the shardings of the rule's factors, each as a dimension. `layoutOf` returns the
+/// sharding of a value. If a contracted factor is sharded, results are partial. The reduction waits
+/// through ops that are linear in the result, until the first op that is not, or whose result is
+/// larger. A factor that has to be whole is sharded only if partitioning has a rule for it
+/// (Stripes.h); results without this factor are partial, too.
 OpSharding opShardingOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
                         llvm::function_ref<const Layout &(mlir::Value)> layoutOf);
 
-/// How an operand or result of these dimensions lies where factors are cut so.
+/// The sharding of an operand or result of these dimensions, from the factors' shardings.
 Layout layoutOf(llvm::ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors);
 
-/// Whether a value is one number everywhere, which has any layout without being moved: its uses are
-/// not tied to each other by it.
+/// Whether a value is one number everywhere. It then has every sharding without communication, and
+/// does not tie its uses to each other.
 bool isUniform(mlir::Value value);
 
-/// No cuts of a rule's factors.
+/// No sharding of a rule's factors.
 Layout wholeFactors(const ShardRule &rule);
 
-/// The ops that the entry's figures are computed from, its loss among them: what runs forward. The
-/// others are gradients, and what is made of them.
+/// The ops from which the entry's outputs are computed, with its loss: the forward pass. All others
+/// are gradients, and ops that follow from them.
 llvm::DenseSet<mlir::Operation *> forwardOps(mlir::func::FuncOp entry);
 
 } // namespace weir::sharding

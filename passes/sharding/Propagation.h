@@ -31,48 +31,48 @@ namespace weir::sharding {
 
 class Propagation {
 public:
-  /// `mesh` outlives it.
+  /// `mesh` must outlive it.
   explicit Propagation(const Mesh &mesh) : meshOf(&mesh) {}
 
-  /// Gives a value a layout that stays as it is.
+  /// Fixes the sharding of a value.
   void fix(mlir::Value value, const Layout &layout);
-  /// It stays as it is over the axis alone.
+  /// Fixes the sharding of a value over one axis.
   void fix(mlir::Value value, unsigned axis);
 
-  /// Gives a value cuts, as far as they do not contradict those it has.
+  /// Adds shardings to a value, except those that conflict with its own.
   void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
 
-  /// The op's factors are cut over the axis as those of `cuts` are, behind what else cuts them,
-  /// where each share keeps a place.
+  /// Shards the op's factors over the axis as those of `cuts`, inside their other shardings, if no
+  /// shard becomes empty.
   void pin(Shardable op, unsigned axis, Layout cuts, std::string why);
 
-  /// From here on, cuts spread through ops alone that pass with those they would have.
+  /// From here on, propagates only through ops for which this accepts their new shardings.
   using Passes = std::function<bool(Shardable op, const Layout &cuts)>;
   void spreadThrough(Passes some) { passes = std::move(some); }
 
-  /// Spreads what has been fixed and seeded since the last time over the entry. `why` says on whose
-  /// account, as whoever trains the model would.
+  /// Propagates everything fixed and seeded since the last call over the entry. `why` is the
+  /// reason, in the words of the model's author.
   void run(mlir::func::FuncOp entry, std::string why);
 
-  /// On whose account each axis came to cut the value: "dp: rows of a batch; tp: with h.*.up".
+  /// The reason for each axis of a value's sharding: "dp: rows of a batch; tp: with h.*.up".
   std::string whyOf(mlir::Value value) const;
-  /// The same of an op's first result, as the op makes it.
+  /// The same for an op's first result.
   std::string whyOf(Shardable op) const;
 
-  /// What is known of a value: whole, where nothing is.
+  /// The known sharding of a value; replicated if nothing is known.
   Layout of(mlir::Value value) const;
-  /// The cuts of an op's factors, each as a dimension, as they follow from those of its operands
-  /// and results: those that are there longest first, operands first, large ones first. Stays as it
-  /// is until one of these is changed.
+  /// The shardings of an op's factors, each as a dimension, as they follow from those of its
+  /// operands and results: the oldest first, then operands first, then large ones first. The
+  /// reference stays valid until one of these changes.
   const Layout &factors(Shardable op) const;
 
-  /// The op's, which is asked once.
+  /// The op's rule, which is computed once.
   const ShardRule &ruleOf(Shardable op) const;
 
 private:
   struct Known {
     Layout layout;
-    llvm::SmallVector<unsigned> rounds; ///< for each axis, in which it was cut
+    llvm::SmallVector<unsigned> rounds; ///< for each axis, the round in which it was added
     Axes fixed = {};
   };
 
@@ -85,7 +85,7 @@ private:
   const Pin *pinOf(mlir::Operation *op, unsigned axis) const;
   std::string whyOf(mlir::Value value, unsigned axis) const;
 
-  /// Has what is tied to a value that has changed looked at again.
+  /// Queues the ops of a changed value again.
   void touch(mlir::Value value);
   bool spread(mlir::Operation *op);
   bool spread(MicrobatchesOp loop);
@@ -100,15 +100,16 @@ private:
 
   const Mesh *meshOf;
   llvm::DenseMap<mlir::Value, Known> known;
-  /// Copies of a propagation are of one entry.
+  /// Copies of a propagation are for the same entry.
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Pin, 1>> pins;
-  /// What factors() has said of ops whose values have not changed since.
+  /// Cached results of factors(), for ops whose values have not changed since.
   mutable llvm::DenseMap<mlir::Operation *, std::shared_ptr<const Layout>> settled;
   Passes passes;
-  std::vector<std::string> reasons;            ///< of each round that is over
-  llvm::DenseSet<mlir::Operation *> unsettled; ///< a value of theirs has changed since they spread
+  std::vector<std::string> reasons; ///< of each completed round
+  llvm::DenseSet<mlir::Operation *>
+      unsettled; ///< one of their values has changed since they propagated
 };
 
 } // namespace weir::sharding

@@ -19,65 +19,64 @@
 
 namespace weir::sharding {
 
-/// One change of a layout, of one piece over one axis, or of a sum.
+/// One change of a sharding: of one piece over one axis, or of a partial sum.
 struct Step {
   enum Kind {
-    gather,  ///< the piece is no longer cut over the axis, its innermost
-    slice,   ///< it is cut over it
-    swap,    ///< it is, and another piece, of equal shares, is no longer
-    sumTo,   ///< each member has the sum of its share: a sum becomes a cut of the piece
-    sum,     ///< all have the sum
-    regroup, ///< the dimension is said to be of other pieces, and nothing is moved
+    gather,  ///< the piece is no longer sharded over the axis, its innermost
+    slice,   ///< shards the piece over the axis
+    swap,    ///< the same, and another piece, with equal shares, is no longer sharded over it
+    sumTo,   ///< each member gets the sum of its shard: partial becomes sharded
+    sum,     ///< all members get the sum
+    regroup, ///< changes the pieces of the dimension, without communication
   };
   Kind kind;
   unsigned axis;
-  size_t dimension = 0, piece = 0;           ///< of the layout that it finds; a sum's is none
-  size_t otherDimension = 0, otherPiece = 0; ///< that a swap takes the axis from, its innermost
-  Pieces pieces = {};                        ///< that it makes of the dimension, of a regroup
+  size_t dimension = 0, piece = 0;           ///< in the layout before the step; unused by `sum`
+  size_t otherDimension = 0, otherPiece = 0; ///< from which a swap takes the axis, its innermost
+  Pieces pieces = {};                        ///< of the dimension after a regroup
 };
 
-/// What brings a value from one layout to another, in order.
+/// The steps that change a value from one sharding to another, in order.
 llvm::SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh &mesh);
 
-/// Whether all that is moved between them is gathered: there is more of it then, and nothing else.
+/// Whether the change only all-gathers, and thus enlarges the value.
 bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh);
 
-/// Does a step to a layout.
+/// Applies a step to a layout.
 void apply(Layout &layout, const Step &step);
 
-/// The bytes that a rank gets of others in a step, of a value whose parts have that layout before
-/// it.
+/// The bytes that a rank receives in a step, for a value whose shards have that layout before it.
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh);
 
-/// Whether a sum over the axis is of so little that members tell each other all of it at once.
+/// Whether a sum over the axis is so small that members exchange all values at once.
 bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh);
 
 class Reshard {
 public:
-  /// `builder` stands where ops are to be made.
+  /// `builder` stands where ops are inserted.
   Reshard(mlir::OpBuilder &builder, mlir::ModuleOp module, const Mesh &mesh, int64_t rank)
       : builder(builder), module(module), mesh(mesh), rank(rank) {}
 
-  /// `again`: what is gathered has been so before, and is not to be kept from there.
+  /// `again`: the value was gathered before, and that result must not be kept until here.
   mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to,
                    bool again = false);
 
-  /// Failure where something was too long to be cut, which a diagnostic has said.
+  /// Fails if something was too long to be sharded; a diagnostic has reported it.
   llvm::LogicalResult check() const { return llvm::failure(isTooLong); }
 
-  /// The values of all members along the axis, one after the other: a leading dimension.
+  /// The values of all members along the axis, concatenated along a new leading dimension.
   mlir::Value stack(mlir::Location loc, mlir::Value value, unsigned axis);
 
-  /// Where the rank's share of a piece begins: a scalar of i32.
+  /// The position at which the rank's shard of a piece begins: a scalar of i32.
   mlir::Value begin(mlir::Location loc, const Piece &piece);
 
-  /// For each element of what a rank has: a number counted in each dimension's places in the whole,
-  /// times that dimension's stride.
+  /// For each element of the rank's shard: its index in the whole tensor, as the sum of index times
+  /// stride over dimensions.
   mlir::Value places(mlir::Location loc, const Layout &layout, llvm::ArrayRef<int64_t> strides);
 
 private:
-  /// For a collective over the axis that may share a bucket: the elements of a value on the fullest
-  /// rank, times `times`. Null for one that stands alone.
+  /// For a collective over the axis that may share a bucket: the elements of the largest rank's
+  /// value, times `times`. Null if the collective may not share.
   mlir::IntegerAttr fullest(const Layout &layout, const Piece &piece, unsigned axis,
                             int64_t times = 1);
   mlir::Value inFront(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step,
@@ -95,7 +94,7 @@ private:
   mlir::ModuleOp module;
   const Mesh &mesh;
   const int64_t rank;
-  bool again = false; ///< of gathers that are made
+  bool again = false; ///< for gathers to insert
   bool isTooLong = false;
 };
 

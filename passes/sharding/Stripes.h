@@ -20,21 +20,21 @@
 
 namespace weir::sharding {
 
-/// Whether it is attention whose queries cannot be cut but into stripes.
+/// Whether it is attention whose queries can only be sharded as stripes.
 bool needsStripes(mlir::Operation *op);
 
-/// The results, of these types, of causal attention (or its gradient) on stripe `number` of
-/// `count`: the operands have its queries, and all keys and values, of which there are as many as
-/// queries altogether. Gradients of keys and values are of its queries alone.
+/// The results, of these types, of causal attention (or its gradient) for stripe `number` of
+/// `count`. The operands are the stripe's queries, and all keys and values, as many as all queries
+/// together. Gradients of keys and values are those of the stripe's queries only.
 llvm::SmallVector<mlir::Value> attendInStripes(mlir::OpBuilder &builder, mlir::Operation *op,
                                                mlir::ValueRange operands, mlir::TypeRange types,
                                                mlir::Value number, int64_t count);
 
-/// As that, where keys and values lie as queries do and are passed on from rank to rank along the
-/// axis, and their gradients with them (Liu et al., "Ring attention with blockwise transformers for
-/// near-infinite context", 2023): of all keys a rank has a share at a time. The operands have this
-/// rank's, and so do the results. With `number`, queries and keys are stripes and causal; without,
-/// every query sees all keys.
+/// The same if keys and values are sharded as queries are, and pass from rank to rank along the
+/// axis with their gradients (Liu et al., "Ring attention with blockwise transformers for
+/// near-infinite context", 2023): a rank holds one shard of the keys at a time. Operands and
+/// results are this rank's shards. With `number`, queries and keys are stripes and causal; without
+/// it, every query attends to all keys.
 llvm::SmallVector<mlir::Value> attendInRing(mlir::OpBuilder &builder, mlir::Operation *op,
                                             mlir::ValueRange operands, mlir::TypeRange types,
                                             mlir::Value number, llvm::StringRef axis,

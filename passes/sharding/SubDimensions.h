@@ -13,21 +13,22 @@
 
 namespace weir::sharding {
 
-/// The pieces of each of the factors of these sizes that make up a dimension; nothing where a piece
-/// that is cut does not fall apart so.
+/// For each of the factors of these sizes that make up a dimension, its pieces; nothing if a
+/// sharded piece cannot be split so.
 std::optional<std::vector<Pieces>> splitPieces(const Pieces &pieces, llvm::ArrayRef<int64_t> sizes,
                                                const Mesh &mesh);
 
-/// Adds to `pieces` the cuts of `others`, of as many places, over axes for which `mayCut` holds, as
-/// far as they do not contradict what is there. Returns whether there was one.
+/// Adds to `pieces` the shardings of `others`, of the same total size, over axes for which `mayCut`
+/// holds, unless they conflict. Returns whether it added any.
 bool refine(Pieces &pieces, const Pieces &others, const Mesh &mesh,
             llvm::function_ref<bool(unsigned axis)> mayCut);
 
-/// Cuts the pieces over the axis too, innermost, where `others`, of as many places, are, and where
-/// each share keeps a place.
+/// Shards the pieces over the axis as well, innermost, where `others`, of the same total size, are,
+/// if no shard becomes empty.
 void cutFurther(Pieces &pieces, const Pieces &others, unsigned axis, const Mesh &mesh);
 
-/// Makes both pieces of the same sizes, some of which are not cut; false where there are none.
+/// Splits both into pieces of the same sizes, some of which are not sharded; false if that is
+/// impossible.
 bool align(Pieces &first, Pieces &second, const Mesh &mesh);
 
 } // namespace weir::sharding

@@ -27,8 +27,8 @@
 
 namespace weir::sharding {
 
-/// Spreads cuts of the entry's matrices over the axis, and in the forward computation, if
-/// `cutsSums`, of what is a sum over it.
+/// Shards the entry's matrices over the axis and propagates. With `cutsSums`, also shards the
+/// partial sums over the axis in the forward pass.
 void applyTensorParallel(mlir::func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
                          const MeshRates &rates, unsigned axis, bool cutsSums);
 

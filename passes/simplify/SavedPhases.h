@@ -18,9 +18,9 @@
 
 namespace weir {
 
-/// Takes the phases of all ops away until restore(): equal ops of two phases are merged, and the
-/// first one's phase stays. As the listener of what rewrites them, it gives the ops that replace
-/// another the phase of that.
+/// Removes the phases of all ops until restore(), so that equal ops of two phases merge, and the
+/// first one's phase stays. As the listener of a rewriter, it gives replacement ops the phase of
+/// the replaced one.
 class SavedPhases : public mlir::RewriterBase::Listener {
 public:
   explicit SavedPhases(mlir::Operation *within) {

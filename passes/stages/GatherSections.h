@@ -12,11 +12,11 @@
 
 namespace weir {
 
-/// The parts of the same microbatches (passes/stages/Sections.h), in a block that has such.
+/// The sections of the same microbatches (passes/stages/Sections.h), in a block that has sections.
 llvm::SmallVector<MicrobatchesOp> sectionsIn(mlir::Block &block);
 
-/// Has the sections of a block stand together: what is computed of their results goes behind all of
-/// them, what is not ahead. Gives them; none where the block has none.
+/// Moves the sections of a block next to each other: ops that depend on their results go after all
+/// of them, others before. Returns the sections; none if the block has none.
 llvm::SmallVector<MicrobatchesOp> gatherSections(mlir::Block &block);
 
 } // namespace weir

@@ -22,17 +22,17 @@
 
 namespace weir::stages {
 
-/// Of what is computed wherever it is read.
+/// Whether the value is recomputed at each use.
 constexpr int64_t anySection = -1;
 
-/// The section of each op that is here; a value of one may be read in a later one.
+/// The section of each op of this rank; a later section may read a value of an earlier one.
 using SectionOf = llvm::DenseMap<mlir::Operation *, int64_t>;
 
-/// Gives what is drawn at random, and what follows from that alone, to the first section that reads
-/// it. What else reads nothing of a stage is cheap, and the same for all microbatches.
+/// Moves random numbers, and values that depend only on them, to the first section that reads them.
+/// Other values that depend on nothing of a stage are cheap, and the same for all microbatches.
 void placeDrawn(mlir::Block &body, SectionOf &sectionOf);
 
-/// The ops that later sections compute again rather than read what was kept of them.
+/// The ops that later sections recompute, instead of reading saved values.
 llvm::DenseSet<mlir::Operation *> computedAgain(mlir::Block &body, const SectionOf &sectionOf);
 
 } // namespace weir::stages

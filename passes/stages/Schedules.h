@@ -22,15 +22,15 @@
 
 namespace weir::stages {
 
-/// A part of one microbatch on one stage.
+/// A section of one microbatch on one stage.
 struct Slot {
   enum Kind { forward, backward, weights } kind;
-  int64_t chunk;      ///< which of the rank's stages, 0 the first
-  int64_t microbatch; ///< from 0 on
+  int64_t chunk;      ///< index among the rank's stages
+  int64_t microbatch; ///< index
   bool operator==(const Slot &) const = default;
 };
 
-/// What a schedule is asked for.
+/// The parameters of a schedule.
 struct Pipe {
   int64_t ranks;        ///< along pp
   int64_t chunks;       ///< stages of each rank
@@ -39,26 +39,27 @@ struct Pipe {
 
 struct Schedule {
   PipelineSchedule::Kind kind;
-  bool splitsWeights; ///< gradients of parameters are a part of their own
-  int64_t chunks;     ///< stages that each rank gets
-  /// Why it cannot be, with what to do, or "".
+  bool splitsWeights; ///< gradients of parameters are a section of their own
+  int64_t chunks;     ///< stages per rank
+  /// Why it is impossible, with what to do, or "".
   std::string (*check)(const Pipe &pipe);
   std::vector<Slot> (*order)(const Pipe &pipe, int64_t rank);
-  /// The share of time that ranks wait in, by its paper, where all stages take as long.
+  /// The idle share of the time, as its paper states it, with equal stages.
   double (*bubble)(const Pipe &pipe);
 };
 
-/// The schedule that a strategy asks for.
+/// The schedule that a strategy selects.
 Schedule scheduleOf(const PipelineSchedule &asked);
 
-/// What a table comes to, in units of time: each rank does its next part as soon as what it needs
-/// is there. Nothing where ranks wait for each other.
+/// The simulated result of a table, in units of time: each rank starts its next section as soon as
+/// its operands are there. Nothing if ranks deadlock.
 struct Measured {
-  double time = 0, busy = 0;         ///< of the step, and of all ranks together
-  std::vector<int64_t> mostInFlight; ///< microbatches, of each rank, whose activations are alive
+  double time = 0, busy = 0; ///< of the step, and of all ranks together
+  std::vector<int64_t>
+      mostInFlight; ///< for each rank, the most microbatches whose activations are alive
   double bubble(int64_t ranks) const { return time / (busy / double(ranks)) - 1; }
 };
-/// What a part takes.
+/// The time of a section.
 struct Costs {
   double forward = 1, backward = 2, weights = 0;
 };

@@ -21,16 +21,16 @@
 
 namespace weir::stages {
 
-/// A rank among the stages.
+/// A rank's place among the stages.
 struct Here {
   int64_t ranks, rank; ///< along pp
-  int64_t chunks;      ///< stages of each
+  int64_t chunks;      ///< stages per rank
   bool has(int64_t stage) const { return stage == everywhere || stage % ranks == rank; }
 };
 
-/// Replaces a loop, of whose body some ops are this rank's, by its sections. `stageOf` says where a
-/// value of the body, or an op, is. Gives the results that are here new values; the loop is left
-/// without uses of those. Failure comes with a diagnostic.
+/// Replaces a loop, some of whose ops belong to this rank, by its sections. `stageOf` returns the
+/// stage of a value or op of the body. Returns the new values of the loop's results that this rank
+/// has; the loop keeps no uses of those. Failure comes with a diagnostic.
 mlir::LogicalResult cutIntoSections(MicrobatchesOp loop, const Here &here, const Schedule &schedule,
                                     llvm::function_ref<int64_t(mlir::Operation *)> stageOfOp,
                                     llvm::function_ref<int64_t(mlir::Value)> stageOfValue);
