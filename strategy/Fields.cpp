@@ -68,6 +68,11 @@ template <class T> const T &in(const std::optional<T> &member) { return *member;
 const Mesh &in(const Mesh &member) { return member; }
 int64_t in(int64_t member) { return member; }
 
+template <class T> bool isSame(const Setting<T> &one, const Setting<T> &other) {
+  return *one == *other;
+}
+template <class T> bool isSame(const T &one, const T &other) { return one == other; }
+
 template <class T> T initial(const Setting<T> &member) { return *member; }
 template <class T> T initial(const std::optional<T> &) { return T(); }
 Mesh initial(const Mesh &) { return {}; }
@@ -80,6 +85,7 @@ struct Words {
   Field::By by;
   bool isCommon;
   std::string_view value, help, standard, automatic = "";
+  Field::Record record = Field::Record::free;
 };
 
 /// `read` sets a value by a text, and returns "" or what is wrong with that.
@@ -93,7 +99,10 @@ template <auto member, auto read> constexpr Field fieldOf(Words words, Field::Fo
           .help = words.help,
           .standard = words.standard,
           .automatic = words.automatic,
+          .record = words.record,
           .isGiven = [](const Strategy &strategy) { return has(strategy.*member); },
+          .isDefault =
+              [](const Strategy &strategy) { return isSame(strategy.*member, Strategy().*member); },
           .texts =
               [](const Strategy &strategy) {
                 std::vector<std::string> texts;
@@ -114,6 +123,7 @@ template <auto member, auto read> constexpr Field fieldOf(Words words, Field::Fo
 using enum Field::Group;
 using enum Field::By;
 using enum Field::Form;
+using enum Field::Record;
 
 constexpr Field rows[] = {
     fieldOf<&Strategy::mesh, readNamed<Mesh>>(
@@ -148,25 +158,25 @@ constexpr Field rows[] = {
 
     fieldOf<&Strategy::precision, readNamed<Precision>>(
         {"precision", precision, user, true, "TYPE",
-         "Mixed precision: f32, bf16, f16, f8, f8_block or tf32", "f32"},
+         "Mixed precision: f32, bf16, f16, f8, f8_block or tf32", "f32", "", fixed},
         text),
     fieldOf<&Strategy::paramType, readParamType>(
         {"param-dtype", precision, user, true, "TYPE",
-         "Type of parameters and optimizer state: f32 or bf16", "f32"},
+         "Type of parameters and optimizer state: f32 or bf16", "f32", "", fixed},
         text),
     fieldOf<&Strategy::lossScale, readNamed<LossScale>>(
         {"loss-scale", precision, user, false, "SCALE",
          "Scale the loss: none, dynamic[:N] or N (default with f16: dynamic)",
-         "dynamic with f16, else none"},
+         "dynamic with f16, else none", "", fixed},
         text),
 
     fieldOf<&Strategy::memory, readNumber<1, INT64_MAX>>(
         {"memory", memory, user, true, "SIZE|here",
-         "Memory budget, met by activation checkpointing", "unlimited"},
+         "Memory budget, met by activation checkpointing", "unlimited", "", nothing},
         integer),
     fieldOf<&Strategy::threads, readNumber<1, 4096>>(
         {"threads", memory, compiler, false, "N", "CPU threads of a rank, each with scratch memory",
-         "1"},
+         "1", "", nothing},
         integer),
     fieldOf<&Strategy::microbatches, readNumber<1, INT64_MAX>>(
         {"microbatches", memory, planner, true, "N|auto",
@@ -185,7 +195,9 @@ constexpr Field rows[] = {
      .help = "Activation checkpointing: recompute these blocks, such as h.*.mlp",
      .standard = "the model's",
      .automatic = "",
+     .record = free,
      .isGiven = [](const Strategy &strategy) { return has(strategy.recompute); },
+     .isDefault = [](const Strategy &strategy) { return !has(strategy.recompute); },
      .texts = [](const Strategy &strategy) { return strategy.recompute; },
      .set = [](Strategy &strategy, std::string_view text) -> std::string {
        if (text.empty())
@@ -234,14 +246,47 @@ std::string_view Field::groupName() const {
 
 std::span<const Field> fields() { return rows; }
 
-const Field &field(std::string_view name) { return *std::ranges::find(rows, name, &Field::name); }
+const Field &field(std::string_view name) { return *findField(name); }
 
-std::string textOf(const Strategy &strategy) {
+const Field *findField(std::string_view name) {
+  auto found = std::ranges::find(rows, name, &Field::name);
+  return found == std::end(rows) ? nullptr : &*found;
+}
+
+/// Those of the fields of which `isShown` holds.
+template <class IsShown> static std::string textOf(const Strategy &strategy, IsShown isShown) {
   std::vector<std::string> words;
   for (const Field &field : rows)
-    for (const std::string &text : field.texts(strategy))
-      words.push_back(concat(field.name, "=", text));
+    if (isShown(field))
+      for (const std::string &text : field.texts(strategy))
+        words.push_back(concat(field.name, "=", text));
   return join(words, " ");
+}
+
+std::string textOf(const Strategy &strategy) {
+  return textOf(strategy, [](const Field &) { return true; });
+}
+
+std::string recordedText(const Strategy &strategy) {
+  return textOf(strategy, [&](const Field &field) {
+    return field.record != Field::Record::nothing && !field.isDefault(strategy);
+  });
+}
+
+std::vector<RecordedField> recordedFields(std::string_view text) {
+  std::vector<RecordedField> fields;
+  for (const std::string &word : split(text, ' '))
+    if (size_t equals = word.find('='); equals != word.npos)
+      fields.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  return fields;
+}
+
+Strategy recordedStrategy(std::string_view text) {
+  Strategy strategy;
+  for (const RecordedField &one : recordedFields(text))
+    if (const Field *known = findField(one.name))
+      known->set(strategy, one.value); // a value that is not known changes nothing
+  return strategy;
 }
 
 std::string valueOf(std::string_view text, Strategy &strategy) {
@@ -250,15 +295,14 @@ std::string valueOf(std::string_view text, Strategy &strategy) {
       continue;
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    auto found = std::ranges::find(rows, name, &Field::name);
-    if (found == std::end(rows) || equals == word.npos) {
+    const Field *found = findField(name);
+    if (!found || equals == word.npos) {
       std::vector<std::string> names;
       for (const Field &field : rows)
         names.emplace_back(field.name);
-      return found == std::end(rows)
-                 ? concat("unknown strategy field ", name, didYouMean(name, names),
-                          "; expected one of ", join(names))
-                 : concat(name, ": expected ", name, "=VALUE");
+      return !found ? concat("unknown strategy field ", name, didYouMean(name, names),
+                             "; expected one of ", join(names))
+                    : concat(name, ": expected ", name, "=VALUE");
     }
     if (std::string wrong = found->set(strategy, word.substr(equals + 1)); !wrong.empty())
       return concat(name, ": ", wrong);

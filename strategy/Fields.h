@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything that reads or writes a strategy goes through these rows: options of the command line,
-// plan files, the text of the module's attribute, and the reference page.
+// plan files, the text of the module's attribute, artifacts, checkpoints, `weir inspect`, and the
+// reference page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,12 @@ struct Field {
     user,
     compiler ///< it follows from the others and the target: there is no option
   };
+  /// What artifacts and checkpoints record, and what a resumed run may change.
+  enum class Record : uint8_t {
+    nothing, ///< it describes the machine: where the program is the same, so are its bytes
+    free,    ///< a resumed run may have another value
+    fixed    ///< a resumed run needs the same value, unless --change names the field
+  };
 
   std::string_view name; ///< "context-parallel": of the option, the key and the attribute
   Group group;
@@ -39,8 +46,11 @@ struct Field {
   std::string_view standard; ///< its default, for people to read
   std::string_view
       automatic; ///< "auto": the option takes this too and Weir chooses; "": it does not
+  Record record;
 
   bool (*isGiven)(const Strategy &);
+  /// Whether its value is the one of Strategy(), given or not.
+  bool (*isDefault)(const Strategy &);
   /// The values given: none or one, of a list all of them. set() takes each.
   std::vector<std::string> (*texts)(const Strategy &);
   /// Sets it, or adds to a list. "", or what is wrong with the text.
@@ -55,6 +65,8 @@ struct Field {
 std::span<const Field> fields();
 /// The field of that name; it has to be there.
 const Field &field(std::string_view name);
+/// The field of that name, or null.
+const Field *findField(std::string_view name);
 
 /// The fields that are given, as "mesh=dp=2,tp=2 zero=1". valueOf() takes it.
 std::string textOf(const Strategy &strategy);
@@ -63,6 +75,19 @@ std::string valueOf(std::string_view text, Strategy &strategy);
 
 /// The strategy that the text names, which has to be right: for programs, not for users.
 Strategy parsed(std::string_view text);
+
+/// What an artifact records: the fields that differ from their defaults, as textOf() prints them,
+/// without those that describe the machine.
+std::string recordedText(const Strategy &strategy);
+
+struct RecordedField {
+  std::string name, value;
+};
+/// The fields of a recorded text, in its order; a list has several. They may be of a later version
+/// of Weir, so neither names nor values need be known here. A word without "=" is left out.
+std::vector<RecordedField> recordedFields(std::string_view text);
+/// The strategy of a recorded text, without what this version does not know.
+Strategy recordedStrategy(std::string_view text);
 
 /// Takes what `from` gives, and leaves the rest of `to` as it is.
 void copyGiven(Strategy &to, const Strategy &from);

@@ -13,6 +13,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Sharding.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/interfaces/Contracting.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/reports/LayoutReport.h"
@@ -22,6 +23,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
+#include "strategy/Fields.h"
 
 using namespace mlir;
 namespace fb = weir::artifact;
@@ -126,6 +128,8 @@ void PlanReader::readAttributes() {
           builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
   if (!tied.empty())
     set(tiedAttrName, builder.getDictionaryAttr(tied));
+  if (program.strategy())
+    setStrategy(*module, strategy::recordedStrategy(program.strategy()->string_view()));
   if (Precision precision = fb::precisionOf(program); precision != Precision::f32)
     set(precisionAttrName, builder.getStringAttr(nameOf(precision)));
   if (Element master = fb::elementOf(program.master()); isLow(master))

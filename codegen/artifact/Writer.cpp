@@ -13,6 +13,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Sharding.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
@@ -31,6 +32,7 @@
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Layout.h"
+#include "strategy/Fields.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -109,6 +111,7 @@ public:
     for (fb::Precision precision : fb::EnumValuesPrecision())
       if (precisionNamed(fb::EnumNamePrecision(precision)) == precisionOf(module))
         program.precision = precision;
+    program.strategy = strategy::recordedText(strategyOf(module));
     program.loss_scale = text(lossScaleAttrName);
     program.mesh = meshText(meshAttrName);
     program.hosts = meshText(hostsAttrName);

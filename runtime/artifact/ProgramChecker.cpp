@@ -122,6 +122,8 @@ void requireName(const std::string &where, const flatbuffers::String *name, bool
 void ProgramChecker::checkNames() {
   requireName("the model", program.model(), /*optional=*/true);
   requireName("the target", deviceOf(program).target());
+  require(!program.strategy() || isPlainText(program.strategy()->string_view()), "strategy",
+          "it is no plain text");
   for (const Variable *variable : *program.variables())
     requireName("a variable", variable->name());
   if (program.configs())

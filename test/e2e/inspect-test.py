@@ -77,6 +77,22 @@ class Inspect(weirtest.Test):
         )):
             self.assertIn(words, line)
 
+    def test_strategy(self):
+        """By field, and the same bytes whatever describes the machine or repeats a default."""
+        artifact, plain = self.folder / "s.weirx", self.folder / "plain.weirx"
+        model = [MODELS / "mnist-mlp.weir", "--set", "hidden=8"]
+        self.weir("compile", *model, "--mesh", "dp=2", "--zero", 1, "--precision", "bf16", "-o", artifact)
+        fields = json.loads(self.weir("inspect", artifact, "--json").stdout)["strategy"]
+        values = {one["field"]: one["value"] for one in fields}
+        self.assertEqual(values, {"mesh": "dp=2", "zero": "1", "precision": "bf16", "loss-scale": "none"})
+        text = self.weir("inspect", artifact).stdout
+        for one in fields:
+            self.assertIn(one["help"], self.weir("help", "strategy").stdout)
+            self.assertRegex(text, rf"(?m)^  {one['field']} +{one['value']} +{re.escape(one['help'])}$")
+        self.weir("compile", *model, "--threads", 1, "-o", plain)
+        self.weir("compile", *model, "--threads", 3, "--precision", "f32", "--zero", 0, "-o", artifact)
+        self.assertEqual(artifact.read_bytes(), plain.read_bytes())
+
     def test_costs_are_sorted_and_layers_folded(self):
         artifact, facts = self.facts("gpt-char")
         calls = facts["kernels"] + facts["calls"]

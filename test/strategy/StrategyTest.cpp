@@ -52,6 +52,26 @@ TEST(Strategy, IsTheSameBehindItsText) {
   EXPECT_EQ(textOf(parsed("zero=0")), "zero=0"); // what is given stays so
 }
 
+TEST(Strategy, ARecordHasWhatDiffersFromTheDefaults) {
+  EXPECT_EQ(recordedText(Strategy()), "");
+  EXPECT_EQ(recordedText(parsed("zero=0 overlap=on precision=f32 schedule=1f1b")), "");
+  EXPECT_EQ(recordedText(parsed("zero=1 mesh=dp=2 memory=1000 threads=4 recompute=a recompute=b")),
+            "mesh=dp=2 zero=1 recompute=a recompute=b"); // without what describes the machine
+  for (const Field &field : fields())
+    EXPECT_TRUE(field.isDefault(Strategy())) << field.name;
+}
+
+TEST(Strategy, ARecordOfALaterVersionIsReadAsFarAsItIsKnown) {
+  const std::string later = "mesh=dp=2 color=red schedule=dualpipe zero=1 word";
+  EXPECT_EQ(textOf(recordedStrategy(later)), "mesh=dp=2 zero=1");
+  std::vector<RecordedField> fields = recordedFields(later);
+  ASSERT_EQ(fields.size(), 4u);
+  EXPECT_EQ(fields[0].name + "|" + fields[0].value, "mesh|dp=2");
+  EXPECT_EQ(fields[1].name + "|" + fields[1].value, "color|red");
+  EXPECT_EQ(findField("color"), nullptr);
+  EXPECT_TRUE(recordedFields("").empty());
+}
+
 TEST(Strategy, AWrongTextSaysWhatIsExpected) {
   EXPECT_EQ(wrongWith("zer=1").substr(0, 71),
             "unknown strategy field zer; did you mean 'zero'?; expected one of mesh,");

@@ -12,6 +12,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Parser/Parser.h"
@@ -21,6 +22,7 @@
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
+#include "strategy/Fields.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -34,10 +36,13 @@ static std::string printed(Operation *op) {
   return text;
 }
 
-/// Everything but machine code, which is not looked at.
+/// Everything but machine code, which is not looked at. The module keeps its strategy, which is
+/// recorded and not carried out.
 static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
+  const Strategy strategy = strategyOf(*module);
   if (failed(runPassGroups(*module, {}, "plan")))
     return {};
+  setStrategy(*module, strategy);
   if (!module->getOps<plan::KernelOp>().empty())
     plan::setCode(*module, plan::CodeFormat::elf, std::vector<char>(100, 'c'));
   return module;
@@ -67,6 +72,7 @@ static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &c
 
 constexpr char attributes[] =
     R"(weir.model = "small", weir.batch = 1 : i64, weir.accumulate = 1 : i64, weir.steps = 3 : i64)"
+    R"(, weir.strategy = #weir.strategy<"grad-reduce-dtype=bf16">)"
     R"(, weir.tied = {eval = "small.weir:1:1: rows meet other rows"}, weir.precision = "bf16", weir.master = bf16)"
     R"(, weir.choices = [[loc("small.weir":2:3), "matmul", 2, bf16, f32, "it is pinned"]])"
     R"(, weir.keeping = [1.5e-3, 4096, 2048, [[loc("small.weir":2:3), "matmul", 64, 2, 1.0e-6, "away", ""]]])";
@@ -81,12 +87,16 @@ TEST(ArtifactWriter, RanksShareTheirCode) {
   ASSERT_TRUE(module);
   PipelineOptions options;
   options.target = makeTarget("cpu:x86-64-v3");
-  options.strategy.mesh = std::get<Mesh>(Mesh::parse("tp=2"));
+  options.strategy = strategy::parsed("mesh=tp=2 threads=3 overlap=on");
   auto bytes = compile(*module, options);
   ASSERT_TRUE(succeeded(bytes));
   const artifact::Program &program = artifact::verify(*bytes);
   ASSERT_TRUE(program.others());
   ASSERT_EQ(program.others()->size(), 1u);
+  for (const artifact::Program *one : {&program, program.others()->Get(0)}) {
+    ASSERT_TRUE(one->strategy());
+    EXPECT_EQ(one->strategy()->str(), "mesh=tp=2");
+  }
   const artifact::Program &other = *program.others()->Get(0);
   EXPECT_EQ(other.blobs(), program.blobs()) << "the same place in the file";
   std::set<std::string> names, otherNames;

@@ -179,6 +179,7 @@ static const Fault faults[] = {
      [](Builder &t) { addKept(t).fate = Fate(3); }},
     {"what is kept of 'matmul': its reason is no plain text",
      [](Builder &t) { addKept(t).why = "\x1b[31m"; }},
+    {"strategy: it is no plain text", [](Builder &t) { t.program.strategy = "mesh=\xff"; }},
     {"what is kept: its name is no plain text", [](Builder &t) { addKept(t).what = "\xff"; }},
     {"what is kept of 'matmul'",
      [](Builder &t) { addKept(t).location = std::make_unique<Location>(1 << 20, 1, 1); }},

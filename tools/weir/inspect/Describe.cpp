@@ -16,6 +16,7 @@
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/report/Lines.h"
+#include "strategy/Fields.h"
 #include "tools/weir/inspect/InspectFlops.h"
 #include <algorithm>
 #include <functional>
@@ -41,6 +42,7 @@ public:
 
 private:
   std::string place(const artifact::Location *location) const;
+  ordered_json strategy() const;
   ordered_json variables() const;
   ordered_json memory() const;
   ordered_json meshes() const;
@@ -60,6 +62,18 @@ std::string Describer::place(const artifact::Location *location) const {
   if (!location || location->line() == 0)
     return "";
   return program.files()->Get(location->file())->str() + ":" + std::to_string(location->line());
+}
+
+ordered_json Describer::strategy() const {
+  if (!program.strategy())
+    return nullptr;
+  ordered_json result = ordered_json::array();
+  for (const auto &[name, value] : strategy::recordedFields(program.strategy()->string_view())) {
+    const strategy::Field *known = strategy::findField(name);
+    result.push_back(
+        {{"field", name}, {"value", value}, {"help", known ? std::string(known->help) : ""}});
+  }
+  return result;
 }
 
 ordered_json Describer::variables() const {
@@ -328,6 +342,7 @@ ordered_json Describer::describe() {
           {"steps", program.steps()},
           {"epochs", program.epochs()},
           {"configs", configs},
+          {"strategy", strategy()},
           {"variables", variables()},
           {"memory", memory()},
           {"kernels", kernels},

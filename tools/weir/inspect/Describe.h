@@ -10,6 +10,8 @@
 //
 //   model, target, precision, master, loss_scale, batch, accumulate, steps, epochs
 //   configs {name: value}
+//   strategy [{field, value, help}]: the fields that differ from their defaults, a list's once for
+//     each value; help is "" of a field of a later version; null where the artifact is too old
 //   variables [{name, role, type, shape, bytes, at}]
 //   memory {arena, persistent, thread_scratch, pinned, host, batches (read ahead),
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}

@@ -239,6 +239,17 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   out << "\n";
 }
 
+void printStrategy(const ordered_json &strategy, std::ostream &out) {
+  if (strategy.is_null())
+    return;
+  out << "Strategy: recorded fields that differ from their defaults (see `weir help strategy`)\n";
+  Table table({"field", "value", "meaning"}, {false, false, false});
+  for (const ordered_json &one : strategy)
+    table.add({one["field"], one["value"], one["help"]});
+  table.print(out);
+  out << "\n";
+}
+
 void printVariables(const ordered_json &facts, std::ostream &out) {
   std::vector<ordered_json> shown;
   for (const ordered_json &v : facts["variables"])
@@ -346,6 +357,7 @@ void printCalls(const ordered_json &calls, std::ostream &out) {
 
 void printDescription(const ordered_json &facts, std::ostream &out) {
   printSummary(facts, out);
+  printStrategy(facts["strategy"], out);
   printFlops(facts["flops"], out);
   printKernels(facts["kernels"], out);
   printCalls(facts["calls"], out);

@@ -7,6 +7,7 @@
 
 #include "tools/weir/inspect/Describe.h"
 #include "runtime/spec/Call.h"
+#include "strategy/Fields.h"
 #include "tools/weir/inspect/Inspect.h"
 #include <gtest/gtest.h>
 #include <sstream>
@@ -57,8 +58,9 @@ std::unique_ptr<artifact::ActionT> product(uint32_t line) {
 
 /// One kernel, launched once and three times in a loop; two equal products; two buffers that
 /// share a place and one beside.
-nlohmann::ordered_json facts() {
+nlohmann::ordered_json facts(const std::string &strategy = "") {
   artifact::ProgramT program;
+  program.strategy = strategy;
   program.model = "net";
   program.devices.push_back(std::make_unique<artifact::DeviceT>());
   artifact::DeviceT &device = *program.devices.back();
@@ -144,6 +146,16 @@ TEST(Describe, SharesAddUpToOne) {
   EXPECT_DOUBLE_EQ(all["calls"][0]["share"], 2 * 992 / (4 * 88 + 2 * 992.0));
 }
 
+TEST(Describe, HasTheFieldsOfTheStrategy) {
+  EXPECT_TRUE(facts()["strategy"].is_null()) << "it is not known";
+  auto fields = facts("zero=1 color=red")["strategy"];
+  ASSERT_EQ(fields.size(), 2u);
+  EXPECT_EQ(fields[0]["field"], "zero");
+  EXPECT_EQ(fields[0]["value"], "1");
+  EXPECT_EQ(fields[0]["help"], std::string(strategy::field("zero").help));
+  EXPECT_EQ(fields[1].dump(), R"({"field":"color","value":"red","help":""})");
+}
+
 std::string printed(const nlohmann::ordered_json &facts) {
   std::ostringstream out;
   printDescription(facts, out);
@@ -163,6 +175,17 @@ TEST(PrintDescription, BeginsWithEightLines) {
       "A step      0.000 MFLOP, 0.000 MB read and written\n"
       "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
       "Calls       2 library calls a step: 84.9% of its cost");
+}
+
+TEST(PrintDescription, HasTheStrategyBehindThem) {
+  const std::string text = printed(facts("mesh=dp=2 zero=1 color=red"));
+  for (const char *line :
+       {"\n\nStrategy: recorded fields that differ from their defaults (see `weir help "
+        "strategy`)\n",
+        "\n  field  value  meaning\n", "\n  mesh   dp=2   Device mesh, such as dp=2,tp=2 (axes: ",
+        "\n  zero   1      ZeRO: shard optimizer state (1), ", "\n  color  red\n\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(printed(facts()).find("Strategy:"), std::string::npos) << "it is not known";
 }
 
 TEST(PrintDescription, SaysEverything) {
