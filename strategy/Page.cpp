@@ -21,12 +21,24 @@ static std::string_view setBy(Field::By by) {
   }
 }
 
+static std::string_view onResume(Field::Record record) {
+  switch (record) {
+  case Field::Record::nothing:
+    return "not recorded";
+  case Field::Record::free:
+    return "may differ";
+  default:
+    return "needs `--change`";
+  }
+}
+
 std::string page() {
   std::string text =
       "# Strategy\n\n"
       "A strategy is every decision about how a training step is carried out. It does not change "
       "the model. Options of\nthe command line set it, and so does a plan file. The "
       "compiler keeps it in the module as `weir.strategy`, where passes read it.\n"
+      "Artifacts and [checkpoints](checkpoints.md#resuming) record it.\n"
       "`weir-opt --weir-strategy=\"mesh=dp=2,tp=2 zero=1\"` sets it for a single pass. This page "
       "is "
       "what `weir help strategy` prints,\nfrom `strategy/Fields.cpp`; "
@@ -36,12 +48,13 @@ std::string page() {
     if (field.groupName() != group) {
       group = field.groupName();
       text += concat("\n## ", group == "Target and precision" ? "Precision" : group,
-                     "\n\n| field | meaning | default | set by | option |\n"
-                     "| --- | --- | --- | --- | --- |\n");
+                     "\n\n| field | meaning | default | set by | option | in a resumed run |\n"
+                     "| --- | --- | --- | --- | --- | --- |\n");
     }
-    text += concat(
-        "| `", field.name, "` | ", field.help, " | ", field.standard, " | ", setBy(field.by), " | ",
-        field.by == Field::By::compiler ? "" : concat("`", optionNamed(field), "`"), " |\n");
+    text +=
+        concat("| `", field.name, "` | ", field.help, " | ", field.standard, " | ", setBy(field.by),
+               " | ", field.by == Field::By::compiler ? "" : concat("`", optionNamed(field), "`"),
+               " | ", onResume(field.record), " |\n");
   }
   return text;
 }

@@ -50,6 +50,8 @@ std::string Manifest::write() const {
     json["master"] = master;
   if (lossScale != Manifest().lossScale)
     json["loss_scale"] = lossScale;
+  if (strategy)
+    json["strategy"] = *strategy;
   if (overflowsInARow)
     json["overflows_in_a_row"] = overflowsInARow;
   if (!training.empty())
@@ -118,6 +120,8 @@ Manifest Manifest::read(std::string_view text) {
     manifest.master = all.text("master");
   if (all.has("loss_scale"))
     manifest.lossScale = all.text("loss_scale");
+  if (all.has("strategy"))
+    manifest.strategy = all.text("strategy");
   if (all.has("overflows_in_a_row"))
     manifest.overflowsInARow = all.whole("overflows_in_a_row", 0, manifest.skipped);
   if (all.has("training"))

@@ -44,12 +44,13 @@ struct Manifest {
   std::string precision = "f32";              ///< what its products multiply
   std::string master = "f32";                 ///< what its parameters are kept in
   std::string lossScale = "none";             ///< what its gradients are computed with
-  std::string training, prediction;           ///< the artifact's digests; "": not known
-  std::optional<double> holdout;              ///< the fraction held out; nothing: not known
-  std::optional<bool> shuffle;                ///< nothing: not known
-  std::map<std::string, Data> data;           ///< by input
-  Vocabularies vocabularies;                  ///< by input
-  std::map<std::string, File> files;          ///< by file name
+  std::optional<std::string> strategy; ///< of the artifact, as it records it; nothing: not known
+  std::string training, prediction;    ///< the artifact's digests; "": not known
+  std::optional<double> holdout;       ///< the fraction held out; nothing: not known
+  std::optional<bool> shuffle;         ///< nothing: not known
+  std::map<std::string, Data> data;    ///< by input
+  Vocabularies vocabularies;           ///< by input
+  std::map<std::string, File> files;   ///< by file name
 
   std::string write() const;
   /// Throws std::runtime_error saying what is wrong.

@@ -20,6 +20,8 @@ namespace weir {
 namespace {
 
 constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
+/// An earlier name of param-dtype that --change accepts.
+constexpr std::string_view formerParamType = "master";
 
 /// A path such as --data a=x is one value each time; a word after it is not another.
 CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string> &into,
@@ -192,7 +194,7 @@ static void addCheckpointOptions(CLI::App &app, RunOptions &options) {
            options.change.clear();
            for (const std::string &list : lists)
              for (std::string &name : split(list, ','))
-               options.change.push_back(std::move(name));
+               options.change.push_back(name == formerParamType ? "param-dtype" : std::move(name));
          },
          "With --resume, allow these to differ, such as data,precision")
       ->group("Checkpoints (more)")
@@ -204,7 +206,8 @@ static void addCheckpointOptions(CLI::App &app, RunOptions &options) {
           [](std::string &text) {
             const std::vector<std::string> &names = changeableFacts();
             for (const std::string &name : split(text, ','))
-              if (std::find(names.begin(), names.end(), name) == names.end())
+              if (std::find(names.begin(), names.end(), name) == names.end() &&
+                  name != formerParamType)
                 return concat("expected some of ", join(names), "; found '", name, "'",
                               didYouMean(name, names));
             return std::string();

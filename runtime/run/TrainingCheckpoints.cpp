@@ -72,6 +72,8 @@ Manifest Training::manifest() const {
   manifest.master = nameOf(artifact::elementOf(plan.master()));
   if (plan.loss_scale())
     manifest.lossScale = plan.loss_scale()->str();
+  if (plan.strategy())
+    manifest.strategy = plan.strategy()->str();
   auto digest = [](uint64_t value) { return value ? hexText(value) : ""; };
   manifest.training = digest(plan.training_digest());
   manifest.prediction = digest(plan.predict_digest());

@@ -142,10 +142,10 @@ class Masters(weirtest.Test):
         options = [
             "train", GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", kept, "--resume", "--extend",
         ]  # fmt: skip
-        wanted = r"master: it was --param-dtype bf16, now it is --param-dtype f32\nGive what it was started with, or allow the difference: --change master"
+        wanted = r"param-dtype: bf16 -> f32\nGive what it was started with, or allow the difference: --change param-dtype"
         self.fails(3, wanted, "weir", *options, "--steps", 8)
-        self.weir(*options, "--steps", 8, "--change", "master")
-        self.fails(3, r"master: it was --param-dtype f32, now it is --param-dtype bf16", "weir", *options, "--steps", 12, "--param-dtype", "bf16")
+        self.weir(*options, "--steps", 8, "--change", "param-dtype")
+        self.fails(3, r"param-dtype: f32 -> bf16", "weir", *options, "--steps", 12, "--param-dtype", "bf16")
         self.weir(*options, "--steps", 12, "--param-dtype", "bf16", "--change", "master")
 
     def test_weights_are_converted_and_what_is_rounded_is_said(self):

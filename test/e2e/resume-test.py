@@ -110,6 +110,20 @@ class AsItWasBegun(weirtest.Test):
                    *self.resume(MODELS / "mnist-mlp.weir", more=["--holdout", 0.25, "--no-shuffle"]))
         self.fails(2, "found 'shuffle'", "weir", *self.resume(MODELS / "mnist-mlp.weir", more=["--change", "shuffle"]))
 
+    def test_another_strategy(self):
+        model, mesh = MODELS / "mnist-mlp.weir", ["--mesh", "dp=2", "--zero", 1]
+        done = self.weir(*self.resume(model, *mesh))
+        self.assertRegex(
+            done.stderr,
+            r"step-0+2: the run was started with another strategy: mesh: one device -> dp=2; zero: 0 -> 1\n",
+        )
+        done = self.weir(*self.resume(model, *mesh))
+        self.assertNotIn("strategy", done.stderr)
+        done = self.weir(*self.resume(model, "--mesh", "dp=2", more=["--change", "zero"]))
+        self.assertIn("--change zero: 1 -> 0\n", done.stderr)
+        self.fails(3, r"precision: f32 -> bf16\nGive what .*--change precision\n", "weir",
+                   *self.resume(model, "--mesh", "dp=2", "--precision", "bf16"))
+
     def test_what_does_not_matter(self):
         same = self.other("\nmodel", "\n// The same model, further down in a file of another name.\nmodel")
         for name in ("images", "labels"):

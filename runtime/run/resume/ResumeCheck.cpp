@@ -10,7 +10,9 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/report/Number.h"
+#include "strategy/Fields.h"
 #include <algorithm>
+#include <map>
 
 namespace weir {
 namespace {
@@ -54,28 +56,6 @@ std::string compareModels(const Manifest &before, const Manifest &now) {
       before.configs == now.configs
           ? "another version of Weir may also compile the same model differently)"
           : "the configs differ, which changes the program; the model may have changed as well)");
-}
-
-std::string comparePrecision(const Manifest &before, const Manifest &now) {
-  if (before.precision == now.precision)
-    return "";
-  return concat("it was --precision ", shownName(before.precision), ", now it is --precision ",
-                now.precision);
-}
-
-std::string compareMasters(const Manifest &before, const Manifest &now) {
-  if (before.master == now.master)
-    return "";
-  return concat("it was --param-dtype ", shownName(before.master), ", now it is --param-dtype ",
-                now.master);
-}
-
-std::string compareLossScales(const Manifest &before, const Manifest &now) {
-  // What another precision needs is said with it.
-  if (before.precision != now.precision || before.lossScale == now.lossScale)
-    return "";
-  return concat("it was --loss-scale ", shownName(before.lossScale), ", now it is --loss-scale ",
-                now.lossScale);
 }
 
 std::string compareData(const Manifest &before, const Manifest &now) {
@@ -125,14 +105,69 @@ bool knowsData(const Manifest &manifest) {
 constexpr Fact facts[] = {
     {"model", Exit::model, [](const Manifest &m) { return !m.training.empty(); }, compareModels},
     {"configs", Exit::model, [](const Manifest &) { return true; }, compareConfigs},
-    {"precision", Exit::model, [](const Manifest &) { return true; }, comparePrecision},
-    {"master", Exit::model, [](const Manifest &) { return true; }, compareMasters},
-    {"loss-scale", Exit::model, [](const Manifest &) { return true; }, compareLossScales},
     {"data", Exit::usage, knowsData, compareData},
     {"holdout", Exit::usage, [](const Manifest &m) { return m.holdout.has_value(); },
      compareHoldout},
     {"order", Exit::usage, [](const Manifest &m) { return m.shuffle.has_value(); }, compareOrder},
 };
+
+/// A field of the strategy that differs, "zero: 1 -> 2".
+struct FieldDifference {
+  std::string name, words;
+  bool isFree; ///< a resumed run may change it
+};
+
+/// Values by field, of a list all of them; a field that is missing has its default.
+using FieldValues = std::map<std::string, std::string, std::less<>>;
+
+FieldValues strategyOf(const Manifest &manifest) {
+  FieldValues values;
+  for (const auto &[name, value] : strategy::recordedFields(manifest.strategy.value_or(""))) {
+    std::string &all = values[name];
+    all += concat(all.empty() ? "" : ",", value);
+  }
+  // Older manifests have these fields alone.
+  values["precision"] = manifest.precision;
+  values["param-dtype"] = manifest.master;
+  values["loss-scale"] = manifest.lossScale;
+  return values;
+}
+
+std::string valueIn(const FieldValues &values, const std::string &name) {
+  if (auto found = values.find(name); found != values.end())
+    return shownName(found->second);
+  const strategy::Field *known = strategy::findField(name);
+  return known ? std::string(known->standard) : "its default";
+}
+
+/// Whether a resumed run may change the field. What another precision needs of the loss scale
+/// follows from it.
+bool isFree(const std::string &name, const Manifest &before, const Manifest &now) {
+  const strategy::Field *known = strategy::findField(name);
+  return !known || known->record != strategy::Field::Record::fixed ||
+         (name == "loss-scale" && before.precision != now.precision);
+}
+
+/// Fields in the order of strategy::fields(), and behind them those of later versions.
+std::vector<FieldDifference> compareStrategies(const Manifest &before, const Manifest &now) {
+  const FieldValues was = strategyOf(before), is = strategyOf(now);
+  const bool known = before.strategy && now.strategy;
+  std::vector<std::string> names;
+  for (const strategy::Field &field : strategy::fields())
+    names.emplace_back(field.name);
+  for (const FieldValues *values : {&was, &is})
+    for (const auto &[name, value] : *values)
+      if (std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+  std::vector<FieldDifference> differing;
+  for (const std::string &name : names) {
+    const bool free = isFree(name, before, now);
+    std::string from = valueIn(was, name), to = valueIn(is, name);
+    if (from != to && (known || !free))
+      differing.push_back({name, concat(shownName(name), ": ", from, " -> ", to), free});
+  }
+  return differing;
+}
 
 } // namespace
 
@@ -141,6 +176,9 @@ const std::vector<std::string> &changeableFacts() {
     std::vector<std::string> all;
     for (const Fact &fact : facts)
       all.push_back(fact.name);
+    for (const strategy::Field &field : strategy::fields())
+      if (field.record != strategy::Field::Record::nothing)
+        all.emplace_back(field.name);
     return all;
   }();
   return names;
@@ -149,8 +187,20 @@ const std::vector<std::string> &changeableFacts() {
 void requireSameRun(const std::string &path, const Manifest &before, const Manifest &now,
                     const std::vector<std::string> &allowed,
                     const std::function<void(const std::string &)> &say) {
-  std::vector<std::string> unknown, refused, lines;
+  std::vector<std::string> unknown, refused, lines, changed;
   Exit exit = Exit::usage;
+  auto isAllowed = [&](const std::string &name, const std::string &line) {
+    const bool found = std::ranges::find(allowed, name) != allowed.end();
+    if (found)
+      say(concat("--change ", line));
+    return found;
+  };
+  auto refuse = [&](const std::string &name, std::string line, Exit as) {
+    refused.push_back(name);
+    lines.push_back(std::move(line));
+    if (as == Exit::model)
+      exit = Exit::model;
+  };
   for (const Fact &fact : facts) {
     if (!fact.known(before) || !fact.known(now)) {
       unknown.push_back(fact.name);
@@ -160,15 +210,19 @@ void requireSameRun(const std::string &path, const Manifest &before, const Manif
     if (difference.empty())
       continue;
     std::string line = concat(fact.name, ": ", difference);
-    if (std::find(allowed.begin(), allowed.end(), fact.name) != allowed.end()) {
-      say(concat("--change ", line));
-      continue;
-    }
-    refused.push_back(fact.name);
-    lines.push_back(std::move(line));
-    if (fact.exit == Exit::model)
-      exit = Exit::model;
+    if (!isAllowed(fact.name, line))
+      refuse(fact.name, std::move(line), fact.exit);
   }
+  for (FieldDifference &field : compareStrategies(before, now)) {
+    if (isAllowed(field.name, field.words))
+      continue;
+    if (field.isFree)
+      changed.push_back(std::move(field.words));
+    else
+      refuse(field.name, std::move(field.words), Exit::model);
+  }
+  if (!changed.empty())
+    say(concat(path, ": the run was started with another strategy: ", join(changed, "; ")));
   if (!lines.empty())
     throw Failure(
         exit, concat(path, ": the run was started with something else:\n  ", join(lines, "\n  "),

@@ -8,7 +8,8 @@
 // A run that resumes with another model, other data or another order ends with weights that no
 // command describes. The manifest of a checkpoint records the settings with which the run began.
 // --change allows named differences. The number of threads, the target, the paths of files and the
-// number of steps are not compared here.
+// number of steps may differ anyway. So may most fields of the strategy, such as the mesh; resuming
+// reports those.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +22,13 @@
 
 namespace weir {
 
-/// What --change may name.
+/// What --change may name: facts of a run, and the fields of a strategy that are recorded.
 const std::vector<std::string> &changeableFacts();
 
-/// Compares what the checkpoint in `path` was made with with what is to go on. `say` is told of
-/// what differs and is allowed, and of what an old checkpoint does not know. Throws Failure with
-/// all that differs and is not `allowed`: Exit::model where it is the model or its configs,
-/// otherwise Exit::usage.
+/// Compares the run that wrote the checkpoint in `path` with the run that resumes it. Reports to
+/// `say` the differences that are allowed, and what an old checkpoint did not record. Throws
+/// Failure with all differences that are not `allowed`: Exit::model if one is of the model, its
+/// configs or the strategy, otherwise Exit::usage.
 void requireSameRun(const std::string &path, const Manifest &before, const Manifest &now,
                     const std::vector<std::string> &allowed,
                     const std::function<void(const std::string &)> &say);

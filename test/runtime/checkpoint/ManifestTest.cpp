@@ -41,6 +41,15 @@ std::string refused(const std::string &text) {
 
 TEST(Manifest, RoundTrip) { EXPECT_EQ(refused(hashed(whole())), ""); }
 
+TEST(Manifest, TheStrategyMayBeUnknown) {
+  Manifest manifest = Manifest::read(hashed(whole()));
+  EXPECT_FALSE(manifest.strategy);
+  for (const char *text : {"", "mesh=dp=2 zero=1"}) {
+    manifest.strategy = text;
+    EXPECT_EQ(Manifest::read(manifest.write()).strategy, text);
+  }
+}
+
 TEST(Manifest, EveryFieldIsChecked) {
   struct Wrong {
     const char *field, *value, *says;
@@ -61,6 +70,7 @@ TEST(Manifest, EveryFieldIsChecked) {
       {"/seed", "[1]", "found a list"},
       {"/model", "7", "'model': expected a text, found 7"},
       {"/target", "{}", "found an object"},
+      {"/strategy", "7", "'strategy': expected a text, found 7"},
       {"/configs", "[]", "'configs': expected an object, found a list"},
       {"/configs/batch", "4", "'configs.batch': expected a text"},
       {"/data", "null", "'data': expected an object"},

@@ -113,6 +113,11 @@ class Lint(unittest.TestCase):
             (found,) = lint.cycles()
             self.assertIn("x/a -> x/b -> x/a: folders include each other (x/a/A.h:1, x/b/B.h:1)", found[2])
 
+    def test_the_base_is_below_the_runtime(self):
+        self.assertEqual(lint.folder_of(("runtime", "base"), 1), "runtime/base")
+        self.assertEqual(lint.folder_of(("runtime", "run", "resume"), 1), "runtime")
+        self.assertEqual(lint.folder_of(("runtime", "run", "resume"), 2), "runtime/run")
+
     def test_formatting(self):
         with tempfile.TemporaryDirectory() as folder:
             good, bad = pathlib.Path(folder, "Good.cpp"), pathlib.Path(folder, "Bad.cpp")

@@ -129,11 +129,19 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
       {{"loss-scale"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.loss_scale = "1024"; },
-       {"it was --loss-scale none, now it is --loss-scale 1024"}},
-      {{"master"},
+       {"loss-scale: none -> 1024\n"}},
+      {{"param-dtype"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.master = artifact::DType::bf16; },
-       {"it was --param-dtype f32, now it is --param-dtype bf16"}},
+       {"param-dtype: f32 -> bf16\n"}},
+      // The loss scale follows from the precision.
+      {{"precision"},
+       Exit::model,
+       [](auto &, artifact::ProgramT &p) {
+         p.precision = artifact::Precision::f16;
+         p.loss_scale = "1024";
+       },
+       {"\n  precision: f32 -> f16\nGive"}},
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },
@@ -169,6 +177,32 @@ TEST_F(ResumeCheck, AllDifferencesAreSaidAtOnce) {
   EXPECT_TRUE(says(resume(change, {}, Exit::model),
                    {"model: ", "holdout: ", "order: ", "--change model,holdout,order"}));
   EXPECT_TRUE(says(resume(change, {"model", "order"}, Exit::usage), {"--change holdout"}));
+}
+
+TEST_F(ResumeCheck, AStrategyIsComparedByField) {
+  auto with = [](const char *strategy) {
+    return [=](auto &, artifact::ProgramT &p) { p.strategy = strategy; };
+  };
+  // The checkpoint does not know its own.
+  EXPECT_FALSE(says(resume(with("zero=1 loss-scale=none")), {"strategy"}));
+  EXPECT_TRUE(says(resume(with("mesh=dp=2 zero=2 recompute=a recompute=b color=red")),
+                   {"step-00000011: the run was started with another strategy: ",
+                    "mesh: one device -> dp=2; zero: 1 -> 2; recompute: the model's -> a,b; "
+                    "color: its default -> red\n"}));
+  EXPECT_FALSE(
+      says(resume(with("mesh=dp=2 zero=2 recompute=a recompute=b color=red")), {"strategy"}));
+  EXPECT_TRUE(says(resume(with("mesh=dp=2 color=red"), {"zero", "recompute"}),
+                   {"--change zero: 2 -> 0\n", "--change recompute: a,b -> the model's\n"}));
+  // Nor does this artifact.
+  EXPECT_FALSE(says(resume(with("")), {"strategy"}));
+  std::string message = resume(
+      [](auto &, artifact::ProgramT &p) {
+        p.strategy = "zero=3 loss-scale=8";
+        p.loss_scale = "8";
+      },
+      {}, Exit::model);
+  EXPECT_TRUE(says(message, {"\n  loss-scale: none -> 8\nGive what it was started with, or allow "
+                             "the difference: --change loss-scale"}));
 }
 
 TEST_F(ResumeCheck, WhatDoesNotMatterIsNotRefused) {
@@ -215,13 +249,16 @@ TEST(ChangeOption, NamesAreKnown) {
   EXPECT_EQ(parse("data,order"), (std::vector<std::string>{"data", "order"}));
   for (const std::string &name : changeableFacts())
     EXPECT_EQ(parse(name), std::vector<std::string>{name});
+  EXPECT_EQ(parse("master,data"), (std::vector<std::string>{"param-dtype", "data"}));
+  for (const char *unrecorded : {"memory", "threads"})
+    EXPECT_THROW(parse(unrecorded), CLI::ParseError) << unrecorded;
   try {
     parse("data,hold-out");
     FAIL();
   } catch (const CLI::ParseError &error) {
-    EXPECT_TRUE(
-        says(error.what(), {"model, configs, precision, master, loss-scale, data, holdout, order",
-                            "found 'hold-out'", "did you mean 'holdout'?"}));
+    EXPECT_TRUE(says(error.what(), {"model, configs, data, holdout, order, mesh, hosts, zero, ",
+                                    ", precision, param-dtype, loss-scale, ", "found 'hold-out'",
+                                    "did you mean 'holdout'?"}));
   }
 }
 
