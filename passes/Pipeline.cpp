@@ -11,11 +11,9 @@
 
 #include "passes/Pipeline.h"
 #include "codegen/artifact/Writer.h"
-#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Strategy.h"
-#include "ir/weir/requests/PrecisionOverrides.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
@@ -254,16 +252,7 @@ static LogicalResult runPassGroup(const PassGroup &group, ModuleOp module, Pipel
   return success();
 }
 
-void attachStrategy(ModuleOp module, const Strategy &strategy) {
-  setStrategy(module, strategy);
-  if (*strategy.precision != Precision::f32)
-    setPrecision(module, *strategy.precision);
-  if (isLow(*strategy.paramType))
-    module->setAttr(masterAttrName,
-                    TypeAttr::get(typeOf(module.getContext(), *strategy.paramType)));
-  if (!strategy.hosts.axes.empty())
-    module->setAttr(hostsAttrName, MeshAttr::get(module.getContext(), strategy.hosts));
-}
+void attachStrategy(ModuleOp module, const Strategy &strategy) { setStrategy(module, strategy); }
 
 LogicalResult runPassGroups(ModuleOp module, const PipelineOptions &options, StringRef last,
                             StringRef first) {

@@ -112,6 +112,18 @@ Type PlanReader::tensor(fb::DType dtype, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, typeOf(builder.getContext(), fb::elementOf(dtype)));
 }
 
+/// Older artifacts have some of its fields alone.
+static Strategy strategyIn(const fb::Program &program) {
+  Strategy strategy;
+  if (program.strategy())
+    strategy = strategy::recordedStrategy(program.strategy()->string_view());
+  strategy.precision = fb::precisionOf(program);
+  strategy.paramType = fb::elementOf(program.master());
+  if (program.hosts())
+    strategy.hosts = fb::hostsOf(program);
+  return strategy;
+}
+
 void PlanReader::readAttributes() {
   auto set = [&](StringRef name, Attribute value) { (*module)->setAttr(name, value); };
   set(modelAttrName, builder.getStringAttr(text(program.model())));
@@ -128,12 +140,7 @@ void PlanReader::readAttributes() {
           builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
   if (!tied.empty())
     set(tiedAttrName, builder.getDictionaryAttr(tied));
-  if (program.strategy())
-    setStrategy(*module, strategy::recordedStrategy(program.strategy()->string_view()));
-  if (Precision precision = fb::precisionOf(program); precision != Precision::f32)
-    set(precisionAttrName, builder.getStringAttr(nameOf(precision)));
-  if (Element master = fb::elementOf(program.master()); isLow(master))
-    set(masterAttrName, TypeAttr::get(typeOf(builder.getContext(), master)));
+  setStrategy(*module, strategyIn(program));
   if (program.loss_scale())
     set(lossScaleAttrName, builder.getStringAttr(text(program.loss_scale())));
   if (program.choices())
@@ -144,8 +151,6 @@ void PlanReader::readAttributes() {
     readPlacements();
   if (program.mesh()) {
     set(meshAttrName, MeshAttr::get(builder.getContext(), fb::meshOf(program)));
-    if (program.hosts())
-      set(hostsAttrName, MeshAttr::get(builder.getContext(), fb::hostsOf(program)));
     set(rankAttrName, number(program.rank()));
   }
   set(batchAttrName, number(program.batch()));

@@ -24,7 +24,6 @@
 #include "ir/weir/reports/LayoutReport.h"
 #include "ir/weir/reports/PrecisionReport.h"
 #include "ir/weir/reports/SavedActivationsReport.h"
-#include "ir/weir/requests/PrecisionOverrides.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "runtime/artifact/Alternatives.h"
@@ -99,6 +98,7 @@ public:
   explicit Writer(ModuleOp module) : module(module) {}
 
   std::unique_ptr<fb::ProgramT> write() && {
+    const Strategy &strategy = strategyOf(module);
     program.model = text(modelAttrName);
     program.batch = number(batchAttrName);
     program.accumulate = number(accumulateAttrName);
@@ -109,15 +109,14 @@ public:
     program.training_digest = number(trainingDigestAttrName);
     program.predict_digest = number(predictDigestAttrName);
     for (fb::Precision precision : fb::EnumValuesPrecision())
-      if (precisionNamed(fb::EnumNamePrecision(precision)) == precisionOf(module))
+      if (precisionNamed(fb::EnumNamePrecision(precision)) == *strategy.precision)
         program.precision = precision;
-    program.strategy = strategy::recordedText(strategyOf(module));
+    program.strategy = weir::strategy::recordedText(strategy);
     program.loss_scale = text(lossScaleAttrName);
     program.mesh = meshText(meshAttrName);
-    program.hosts = meshText(hostsAttrName);
+    program.hosts = strategy.hosts.text();
     program.rank = number(rankAttrName);
-    if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
-      program.master = fb::DType(*elementOf(master.getValue()));
+    program.master = fb::DType(*strategy.paramType);
     writeChoices();
     writeKeeping();
     if (program.rank == 0)

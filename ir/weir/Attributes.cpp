@@ -65,10 +65,6 @@ bool isLossScale(Attribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute);
   return text && lossScaleNamed(text.getValue());
 }
-bool isMaster(Attribute attribute) {
-  auto type = dyn_cast<TypeAttr>(attribute);
-  return type && (type.getValue().isF32() || type.getValue().isBF16());
-}
 bool isPart(Attribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute);
   return text && llvm::is_contained({"scalar", "sum", "count", "tensor"}, text.getValue());
@@ -135,9 +131,7 @@ constexpr AttributeRow attributeTable[] = {
     {termAttrName, result, isNatural, "the number of a term"},
     {weightAttrName, result, isFloat, "the weight of a term"},
     // Precision.
-    {precisionAttrName, module, isPrecision, "f32, bf16, f16, f8, f8_block or tf32"},
     {lossScaleAttrName, module, isLossScale, "none, dynamic, dynamic:N or N"},
-    {masterAttrName, module, isMaster, "f32 or bf16"},
     {choicesAttrName, module, isRecords<isLocation, isText, isInteger, isType, isType, isText>,
      "records of a location, an op, a number, two types and a reason"},
     {pinAttrName, op, isPrecision, "f32, bf16, f16, f8, f8_block or tf32"},
@@ -148,7 +142,6 @@ constexpr AttributeRow attributeTable[] = {
     // The strategy, the mesh and shardings.
     {strategyAttrName, module, isStrategy, "a #weir.strategy"},
     {meshAttrName, module, isMesh, "a #weir.mesh"},
-    {hostsAttrName, module, isMesh, "a #weir.mesh"},
     {rankAttrName, module, isNatural, "the number of a rank"},
     {shardsAttrName, module, isRecords<isText, isText, isInteger, isLocation>,
      "records of a parameter, an axis, a dimension and a location"},

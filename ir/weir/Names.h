@@ -23,13 +23,11 @@ inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName
 /// Of an entry's results.
 inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
-/// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
-/// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
-/// what its parameters are kept in (runtime/base/ParameterDtype.h), and why each op computes and
-/// stores what it does (PrecisionReport.h); where the model says so, the blocks that are computed
-/// again (Recompute.h), and the parameters that are sharded so (ShardingConstraints.h); how
-/// variables and values are sharded, and why (LayoutReport.h); and what a step keeps
-/// (SavedActivationsReport.h).
+/// Of a module: the model, its recipe and digests (Digest.h); behind weir-scale-loss the name of
+/// its loss scale (runtime/base/LossScale.h); why each op computes and stores the types that it
+/// does (PrecisionReport.h); where the model says so, the blocks that are computed again
+/// (Recompute.h), and the parameters that are sharded so (ShardingConstraints.h); how variables and
+/// values are sharded, and why (LayoutReport.h); and what a step keeps (SavedActivationsReport.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -37,9 +35,7 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      warmupAttrName = "weir.warmup", clipsAttrName = "weir.clips",
                                      trainingDigestAttrName = "weir.training_digest",
                                      predictDigestAttrName = "weir.predict_digest",
-                                     precisionAttrName = "weir.precision",
                                      lossScaleAttrName = "weir.loss_scale",
-                                     masterAttrName = "weir.master",
                                      choicesAttrName = "weir.choices",
                                      recomputeAttrName = "weir.recompute",
                                      keepingAttrName = "weir.keeping",
@@ -49,12 +45,11 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
 /// Of a module that has few of a deep model's layers: a dictionary from patterns of blocks, "h.*",
 /// to how many of the model's each of its own stands for.
 inline constexpr llvm::StringLiteral standsForAttrName = "weir.stands_for";
-/// Of a module: the mesh whose ranks run it together and the processes that have them where one has
-/// several (runtime/base/RankPlacement.h), each a MeshAttr; and the rank whose sizes it has. Of a
-/// variable and of an entry's argument: its sharding. Of an op: the sharding of its factors, each
-/// as a dimension; of microbatches: those of the arguments of their body.
-inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName = "weir.hosts",
-                                     rankAttrName = "weir.rank", shardingAttrName = "weir.sharding",
+/// Of a module: the mesh whose ranks run it together, a MeshAttr, and the rank whose sizes it has.
+/// Of a variable and of an entry's argument: its sharding. Of an op: the sharding of its factors,
+/// each as a dimension; of microbatches: those of the arguments of their body.
+inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", rankAttrName = "weir.rank",
+                                     shardingAttrName = "weir.sharding",
                                      factorShardingAttrName = "weir.factor_sharding",
                                      bodyShardingsAttrName = "weir.body_shardings";
 /// Of attention that is computed in a ring: the sharding of its keys. Of an op that weir-partition

@@ -20,10 +20,10 @@
 //   weir.training_digest, weir.predict_digest                    i64 (Digest.h)
 //   weir.tied                 where rows of a batch are tied: from an entry's name to where and why
 //   weir.loss_scale           where gradients are scaled: how, a string
-//   weir.master               the element type that parameters are stored in, unless it is f32
-//   weir.precision, weir.choices    behind mixed precision, unless all is f32 (PrecisionReport.h)
+//   weir.strategy             what passes carry out, a #weir.strategy (Strategy.h)
+//   weir.choices              behind mixed precision, unless all is f32 (PrecisionReport.h)
 //   weir.model_flops          behind simplification (Contracting.h)
-//   weir.mesh, weir.hosts, weir.rank    of a program for several ranks (Names.h)
+//   weir.mesh, weir.rank      of a program for several ranks (Names.h)
 //   weir.shards               parameters that the model shards itself (ShardingConstraints.h)
 //   weir.stands_for           of a module with few of a deep model's layers (Names.h)
 //   weir.recompute            up to rematerialization (Recompute.h)

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Domain.h"
-#include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/kernel/KernelStructure.h"
@@ -50,7 +50,7 @@ RowsAttr rowsOf(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Value partial, whole;
   int64_t columns = 0;
-  bool keepsColumns = !kernel->getParentOfType<ModuleOp>()->hasAttr(hostsAttrName);
+  bool keepsColumns = strategyOf(kernel->getParentOfType<ModuleOp>()).hosts.axes.empty();
   auto isLarger = [](Value value, Value than) {
     return !than || elementsOf(value) > elementsOf(than);
   };

@@ -15,6 +15,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Phase.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/interfaces/Statistics.h"
@@ -514,7 +515,7 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       blocks.push_back(&function.front());
     // Of --deterministic: what else a sum's kernel computes depends on the stages of a mesh.
-    bool wholesApart = getOperation()->hasAttr(hostsAttrName);
+    bool wholesApart = !strategyOf(getOperation()).hosts.axes.empty();
     for (Block *block : blocks) {
       if (failed(outlineBlock(*block, *made, wholesApart)))
         return signalPassFailure();

@@ -289,7 +289,7 @@ private:
       who += (ranks == 1 ? "" : ",") + of.name + "=" + of.ranks();
       ranks *= of.size;
     }
-    if (function->getParentOp()->hasAttr(hostsAttrName))
+    if (!strategyOf(function->getParentOfType<ModuleOp>()).hosts.axes.empty())
       who = "--deterministic"; // whatever the mesh
     const int64_t rows = shape.empty() ? 1 : shape[0] / count;
     return emitError(function.getArgument(0).getLoc())

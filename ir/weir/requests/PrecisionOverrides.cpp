@@ -1,4 +1,4 @@
-//===- PrecisionOverrides.cpp - The precision of a program, and of ops ----===//
+//===- PrecisionOverrides.cpp - The precision of ops ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,14 +16,6 @@ namespace weir {
 static std::optional<Precision> named(Operation *op, StringRef attribute) {
   auto name = op->getAttrOfType<StringAttr>(attribute);
   return name ? precisionNamed(name.getValue()) : std::nullopt;
-}
-
-Precision precisionOf(ModuleOp module) {
-  return named(module, precisionAttrName).value_or(Precision::f32);
-}
-
-void setPrecision(ModuleOp module, Precision precision) {
-  module->setAttr(precisionAttrName, StringAttr::get(module.getContext(), nameOf(precision)));
 }
 
 bool takesPrecision(Operation *op) {

@@ -1,14 +1,15 @@
-//===- PrecisionOverrides.h - The precision of a program, and of ops ------===//
+//===- PrecisionOverrides.h - The precision of ops ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Both are attributes, and names (runtime/base/Precision.h). A pin is the model's own word on an
-// op, so it is part of what the program computes: equal ops that are pinned to different precisions
-// are not merged, and a digest tells them apart. Where the model says so is none: digests leave
-// locations out.
+// A program's precision is a field of its strategy (ir/weir/Strategy.h). An op's is an attribute,
+// the name of a Precision (runtime/base/Precision.h). A pin is the model's own word on an op, so it
+// is part of what the program computes: equal ops that are pinned to different precisions are not
+// merged, and a digest tells them apart. Where the model says so is none: digests leave locations
+// out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,6 @@
 #include <optional>
 
 namespace weir {
-
-/// f32 where the module says nothing.
-Precision precisionOf(mlir::ModuleOp module);
-void setPrecision(mlir::ModuleOp module, Precision precision);
 
 /// Whether a program's precision is about the op: it rounds what the op multiplies, or reads as a
 /// composite. Ops of no other kind are pinned.

@@ -72,8 +72,8 @@ static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &c
 
 constexpr char attributes[] =
     R"(weir.model = "small", weir.batch = 1 : i64, weir.accumulate = 1 : i64, weir.steps = 3 : i64)"
-    R"(, weir.strategy = #weir.strategy<"grad-reduce-dtype=bf16">)"
-    R"(, weir.tied = {eval = "small.weir:1:1: rows meet other rows"}, weir.precision = "bf16", weir.master = bf16)"
+    R"(, weir.strategy = #weir.strategy<"precision=bf16 param-dtype=bf16 grad-reduce-dtype=bf16">)"
+    R"(, weir.tied = {eval = "small.weir:1:1: rows meet other rows"})"
     R"(, weir.choices = [[loc("small.weir":2:3), "matmul", 2, bf16, f32, "it is pinned"]])"
     R"(, weir.keeping = [1.5e-3, 4096, 2048, [[loc("small.weir":2:3), "matmul", 64, 2, 1.0e-6, "away", ""]]])";
 

@@ -1,7 +1,7 @@
 // RUN: weir-opt %s | FileCheck %s
 
-// CHECK: module attributes {weir.hosts = #weir.mesh<dp = 2>, weir.mesh = #weir.mesh<pp = 3:1, dp = 2, tp = 4>} {
-module attributes {weir.hosts = #weir.mesh<dp = 2>, weir.mesh = #weir.mesh<pp = 3:1, dp = 2, tp = 4>} {
+// CHECK: module attributes {weir.mesh = #weir.mesh<pp = 3:1, dp = 2, tp = 4>} {
+module attributes {weir.mesh = #weir.mesh<pp = 3:1, dp = 2, tp = 4>} {
   // CHECK: weir.variable parameter @w {weir.sharding = #weir.sharding<[3*16@tp*64, 8] on pp = 1>}
   weir.variable parameter @w {weir.sharding = #weir.sharding<[3*16@tp*64, 8] on pp = 1>} : tensor<3072x8xf32>
   // CHECK: tensor<f32> {weir.sharding = #weir.sharding<[]>}

@@ -2,7 +2,7 @@
 
 // With --deterministic a whole tensor is added up in a kernel of its own, in rows that follow from
 // its shape.
-module attributes {weir.hosts = #weir.mesh<dp = 1>} {
+module attributes {weir.strategy = #weir.strategy<"hosts=dp=1">} {
   // CHECK-LABEL: func @step
   // CHECK: weir.kernel row over #weir.rows<16 x 32>
   // CHECK: weir.kernel row over #weir.rows<1 x 512>

@@ -10,9 +10,9 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Strategy.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Variable.h"
-#include "ir/weir/requests/PrecisionOverrides.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
@@ -56,18 +56,11 @@ uint64_t hashOf(const ProgramRun &run) {
       {reinterpret_cast<const uint8_t *>(hashes.data()), hashes.size() * sizeof(uint64_t)});
 }
 
-/// What its parameters are kept in.
-Element masterOf(ModuleOp module) {
-  auto master = module->getAttrOfType<TypeAttr>(masterAttrName);
-  return master ? *elementOf(master.getValue()) : Element::f32;
-}
-
 } // namespace
 
 Checker::Checker(ModuleOp module, const CheckOptions &options)
     : module(module), options(options),
-      pipeline{.target = makeTarget(options.code.target),
-               .strategy = {.precision = precisionOf(module), .paramType = masterOf(module)}},
+      pipeline{.target = makeTarget(options.code.target), .strategy = strategyOf(module)},
       planned(pipeline), variables(drawVariables(module)),
       handler(module.getContext(), [this](Diagnostic &diagnostic) {
         llvm::raw_string_ostream stream(diagnostics);

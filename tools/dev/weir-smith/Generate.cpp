@@ -217,13 +217,19 @@ void makeInit(Program &program) {
   endEntry(scope, {});
 }
 
+void change(ModuleOp module, function_ref<void(Strategy &)> field) {
+  Strategy strategy = strategyOf(module);
+  field(strategy);
+  setStrategy(module, strategy);
+}
+
 /// At times what a step writes to parameters is rounded at random, where the run has what to draw
 /// by.
 void chooseMasters(Program &program) {
   ModuleOp module = *program.module;
   bool draws = module.lookupSymbol(runSeedName) && module.lookupSymbol(runStepName);
   if (draws && program.random.chance(0.3))
-    module->setAttr(masterAttrName, TypeAttr::get(typeOf(&program.context, Element::bf16)));
+    change(module, [](Strategy &strategy) { strategy.paramType = Element::bf16; });
 }
 
 /// At times the program's products are of low precision, and some of them of their own.
@@ -236,7 +242,7 @@ void choosePrecision(Program &program) {
         {Precision::f32, Precision::bf16, Precision::f16, Precision::f8, Precision::f8_block});
   };
   if (Precision precision = one(); precision != Precision::f32)
-    setPrecision(module, precision);
+    change(module, [&](Strategy &strategy) { strategy.precision = precision; });
   module.walk([&](Operation *op) {
     if (takesPrecision(op) && program.random.chance(0.2))
       overridePrecision(op, one(), op->getLoc());
