@@ -17,7 +17,7 @@ void MinCut::add(int from, int to, double cost) {
   edges.push_back({to, cost});
   edgesOf[to].push_back(int(edges.size()));
   edges.push_back({from, 0});
-  // What rounding leaves of a sum of costs is no room.
+  // Capacities that only rounding leaves do not count.
   if (cost < never)
     least = std::max(least, cost * 1e-12);
 }

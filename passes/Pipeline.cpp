@@ -47,82 +47,85 @@ static void onModuleWithStages(OpPassManager &pm, const PipelineOptions &options
 }
 
 static constexpr PipelinePass microbatchPasses[] = {
-    // On the forward computation alone: a backward one would have to be cut with it.
+    // On the forward pass alone: after autodiff, the backward pass would have to be cut as well.
     {"cut-microbatches", false, onModule<createCutMicrobatches>},
-    // Autodiff wants the gradient where the loss is computed.
+    // Autodiff needs the gradient in the block that computes the loss.
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
 
 static constexpr PipelinePass differentiatePasses[] = {
-    // What is scaled has to be known to what differentiates it.
+    // Before autodiff, so that it differentiates the scaled loss.
     {"scale-loss", false, onModule<createScaleLoss>},
-    // Equal subexpressions first: what is merged is differentiated once.
+    // Equal subexpressions are merged first, and then differentiated once.
     {"simplify-forward", true, onEntries<createSimplify>},
-    // A gradient is on its op's stage, and the model's order is that of what runs forward.
+    // Before autodiff: a gradient gets the stage of its op, and the ops still have the model's
+    // order.
     {"assign-stages", false, onModuleWithStages<createAssignStages>},
     {"autodiff", false, onEntries<createAutodiff>},
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
 };
 
 static constexpr PipelinePass precisionPasses[] = {
-    // On the whole step at once: what is kept for the backward computation is rounded once.
+    // On the whole step: a value that the backward pass reads, too, is rounded once.
     {"mixed-precision", false, onModule<createMixedPrecision>, /*changesNumbers=*/true},
-    // Behind it: gradients are the sums that it leaves wide.
+    // After mixed precision, which leaves gradients as f32 sums.
     {"low-precision-gradient-reduction", false, onModule<createLowPrecisionGradientReduction>,
      /*changesNumbers=*/true},
 };
 
 static constexpr PipelinePass recipePasses[] = {
-    // Behind autodiff, so that passes on the whole step still see one norm and one decision. The
-    // norm first: it is one of the values that decide.
+    // After autodiff, so that earlier passes on the whole step see one op for the norm and one for
+    // the decision. The norm comes first, because it is one of the values that decide.
     {"clip", false, onEntries<createClip>},
     {"skip-steps", false, onEntries<createSkipSteps>},
-    // Behind both, which look at what is computed before it is rounded: what a step that is skipped
-    // writes is what was there, and that is not rounded any more.
+    // After both, which read values before they are rounded. A skipped step writes the old values,
+    // which are rounded already.
     {"bf16-parameters", false, onModule<createBF16Parameters>, /*changesNumbers=*/true},
     {"verify-recipe", false, onEntries<createVerifyRecipe>},
 };
 
 static constexpr PipelinePass layoutPasses[] = {
-    // What is the same twice is cut once.
+    // Merges equal ops, so that each is partitioned once.
     {"simplify-whole", true, onEntriesWithMesh<createSimplify>},
-    // Those of all ranks together.
+    // Counts those of all ranks together.
     {"count-flops-whole", true, onModuleWithMesh<createCountFlops>},
-    // Behind the recipe: clipping, the decision to skip and optimizers are ops like others.
+    // After the recipe's passes: clipping, the decision to skip and optimizers are now ordinary
+    // ops.
     {"propagate-layouts", false, onModuleWithMesh<createPropagateLayouts>},
-    // Behind all that changes numbers, which depend on no stage.
+    // After all passes that change numbers, so that no number depends on a stage.
     {"cross-stages", false, onModuleWithStages<createCrossStages>},
 };
 
 static constexpr PipelinePass partitionPasses[] = {
-    // Ahead of what carries the sums of microbatches on, which are still to be added up over ranks,
-    // and of fusion: what is computed together depends on what a rank has.
+    // Before carry-sums, because sums over microbatches may still be partial over ranks. Before
+    // fusion, which depends on the sizes of a rank's shards.
     {"partition", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (options.strategy.hasMesh())
          pm.addPass(createPartition({options.rank, /*says=*/false}));
      }},
-    // Small collectives together first: a bucket is expanded once.
+    // Small collectives are bucketed first, so that a bucket is expanded once.
     {"bucket-collectives", true, onEntriesWithMesh<createBucketCollectives>},
     {"expand-collectives", false, onEntriesWithMesh<createExpandCollectives>},
-    // Right behind them: up to here the programs of stages are one.
+    // Right after them: up to here, all stages share one program.
     {"split-stages", false, onModuleWithStages<createSplitStages>},
 };
 
 static constexpr PipelinePass simplifyPasses[] = {
-    // Before simplification, so that a sum's zero and its additions are simplified too.
+    // Before simplification, which also simplifies a sum's zero and its additions.
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
-    // What nothing uses is gone.
+    // Unused ops are gone now.
     {"verify-sizes", false, onModule<createVerifySizes>},
-    // Of what is used, once, and before anything is computed twice: behind simplification, ahead of
-    // fusion.
+    // After simplification and before fusion: counts ops that are used, each once, before fusion
+    // computes some of them twice.
     {"count-flops", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.strategy.hasMesh())
          pm.addPass(createCountFlops());
      }},
-    // Both behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
+    // Both run after the passes that merge equal ops, and before those that depend on a rank's own
+    // sizes.
     {"order-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (options.strategy.overlaps() && options.alike)
@@ -132,38 +135,40 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
-    // Behind all that looks at values as the recipes of precision say them. The first to ask the
-    // target: numbers do not depend on it but for how its library sums.
+    // After all passes that read casts as the precision passes insert them. This is the first pass
+    // that asks the target: numbers do not depend on it, except by the order of its library's sums.
     {"native-fp8-products", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createNativeFP8Products(options.target));
      }},
-    // Behind all that merges equal ops: a product's wide copy is its own. Before the target is
-    // asked what it declines: it is asked about what is multiplied.
+    // After all passes that merge equal ops, so that each product keeps a wide copy of its own.
+    // Before fusion asks which kernels the target declines, because that depends on the operands'
+    // types.
     {"upcast-unsupported", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createUpcastUnsupported(options.target));
      }},
-    // A kernel's shape is one that the target runs.
+    // Gives each kernel a shape that the target can run.
     {"fuse", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createFuse(options.target));
      }},
-    // What fusion computes again in a kernel may be there twice.
+    // Merges ops that fusion has cloned into a kernel twice.
     {"merge-in-kernels", true, onModule<createMergeEqual>},
-    // Behind all that merges equal ops: what is fetched twice is in memory once at a time.
+    // After all passes that merge equal ops: a tensor that is fetched twice is on the device once
+    // at a time.
     {"offload", false, onModule<createOffload>},
-    // Behind all that changes the inside of kernels: copies are alike.
+    // After all passes that change the bodies of kernels, so that equal kernels have equal bodies.
     {"batch-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createBatchKernels(options.target));
      }},
-    // Behind all that makes one kernel of several.
+    // After all passes that merge kernels.
     {"order-kernels", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createOrderKernels(options.target));
      }},
-    // Behind all that orders kernels, or makes one of equal ones.
+    // After all passes that order or merge kernels.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createRematerialize(options.target, options.memoryReport));
@@ -172,7 +177,7 @@ static constexpr PipelinePass fusePasses[] = {
 };
 
 static constexpr PipelinePass planPasses[] = {
-    // The first to know places: what follows moves buffers and no values.
+    // The first pass with buffers: later passes move buffers, and change no values.
     {"lower-to-plan", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createLowerToPlan(options.target));
@@ -182,24 +187,24 @@ static constexpr PipelinePass planPasses[] = {
        if (options.target && options.target->stagesPorts())
          pm.addPass(createStagePorts());
      }},
-    // Moves whatever can be moved.
+    // Moves collectives and computation.
     {"overlap-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (options.strategy.overlaps())
          pm.addPass(createOverlapCollectives(options.target));
      }},
-    // The last to move actions.
+    // The last pass that moves actions.
     {"overlap-transfers", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createOverlapTransfers(options.target));
      }},
     {"assign-offsets", false, onModule<createAssignOffsets>},
-    // Behind the last pass that places buffers or orders actions.
+    // After the last pass that assigns offsets or orders actions.
     {"verify-planned", false, onModule<createVerifyPlanned>},
 };
 
 static constexpr PipelinePass generatePasses[] = {
-    // Last, since it is most of the time: nothing before it is refused after it.
+    // Last, because it takes most of the time: all checks come before it.
     {"compile-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(
@@ -238,7 +243,7 @@ static LogicalResult runPassGroup(const PassGroup &group, ModuleOp module, Pipel
   TimingScope time = options.time ? options.time->nest(group.name) : TimingScope();
   options.time = &time;
   PassManager manager(module.getContext());
-  // Compiling kernels tells its own steps apart.
+  // Compiling kernels times its own steps.
   if (group.name != "generate")
     manager.enableTiming(time);
   manager.enableVerifier(false);
@@ -257,8 +262,8 @@ void attachStrategy(ModuleOp module, const Strategy &strategy) { setStrategy(mod
 LogicalResult runPassGroups(ModuleOp module, const PipelineOptions &options, StringRef last,
                             StringRef first) {
   attachStrategy(module, options.strategy);
-  // Verifying takes as long as a group of passes on tensors does. It is done where the form changes
-  // hands: behind the last of those, and behind each that follows.
+  // Verifying takes as long as a pass group on tensors. So it runs only after the last of those, and
+  // after each later pass group.
   StringRef lastOnTensors = passGroupsOnTensors().back().name;
   bool onTensors = true, begun = first.empty();
   for (const PassGroup &group : passGroups()) {
@@ -297,7 +302,7 @@ LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &op
   return runPasses(name, module, options);
 }
 
-/// The rank of the first stage that has shares of the same sizes.
+/// The rank of the first stage whose shards have the same sizes.
 static int64_t onFirstStage(const Mesh &mesh, int64_t rank) {
   int axis = mesh.find(stageAxis);
   return axis < 0 ? rank : mesh.along(rank, unsigned(axis)).front();
@@ -306,7 +311,7 @@ static int64_t onFirstStage(const Mesh &mesh, int64_t rank) {
 FailureOr<std::vector<OwningOpRef<ModuleOp>>> planRanks(ModuleOp module, ArrayRef<int64_t> ranks,
                                                         PipelineOptions options) {
   const Mesh &mesh = options.strategy.mesh;
-  // What these make is the program of all stages.
+  // These passes make the program of all stages.
   SmallVector<StringRef> ofAllStages = {"partition", "bucket-collectives", "expand-collectives"};
   llvm::erase_if(ofAllStages,
                  [&](StringRef pass) { return llvm::is_contained(options.without, pass); });
@@ -352,7 +357,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   std::vector<ModuleOp> modules = {module};
   for (OwningOpRef<ModuleOp> &other : *others)
     modules.push_back(*other);
-  // All of them are proven together before they get their code, which takes longest.
+  // Proves all of them together before code generation, which takes longest.
   {
     TimingScope time = options.time ? options.time->nest("verify-ranks") : TimingScope();
     if (failed(verifyRanks(modules, programs.programOf)))

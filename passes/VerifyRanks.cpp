@@ -31,7 +31,7 @@ bool hasTransfers(MicrobatchesOp loop) {
   return llvm::any_of(loop.getBody().front(), [](Operation &op) { return isTransfer(&op); });
 }
 
-/// A program as what runtime/planned proves.
+/// Converts a program to the form that runtime/planned checks.
 class Converter {
 public:
   Converter(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}
@@ -54,7 +54,7 @@ public:
     return program;
   }
 
-  // By their numbers: of an entry, and of a sync point's action.
+  // By number: of an entry, and of a sync point's action.
   SmallVector<Operation *> entries;
   std::vector<SmallVector<Operation *>> actions;
 
@@ -103,7 +103,7 @@ private:
     std::vector<planned::SyncPoint> all;
     for (Operation &op : block) {
       if (auto loop = dyn_cast<MicrobatchesOp>(op); loop && hasTransfers(loop)) {
-        // What is sent in one is received in the same.
+        // A transfer sent in one is received in the same.
         for (microbatch = 0; microbatch < int64_t(loop.getCount()); ++microbatch)
           llvm::append_range(all, syncPoints(loop.getBody().front()));
         microbatch = 0;
@@ -171,7 +171,7 @@ private:
     point.round = op.getRound();
   }
 
-  /// Of one of the weir dialect.
+  /// For the weir dialect.
   void describeTransfer(Operation *op, planned::SyncPoint &point) {
     auto send = dyn_cast<SendOp>(op);
     auto receive = dyn_cast<ReceiveOp>(op);
@@ -187,7 +187,7 @@ private:
     point.round = uint64_t(microbatch);
   }
 
-  /// Of a collective of the weir dialect.
+  /// For a collective of the weir dialect.
   void describe(Operation *op, planned::SyncPoint &point) {
     Value input = op->getOperand(0);
     CollectiveFacts facts = factsOf(op);
@@ -205,7 +205,7 @@ private:
   ModuleOp module;
   const Mesh &mesh;
   llvm::DenseMap<Value, uint32_t> events;
-  int64_t microbatch = 0; ///< of the weir dialect, whose actions are looked at
+  int64_t microbatch = 0; ///< for the weir dialect: the microbatch of the current ops
 };
 
 } // namespace

@@ -53,7 +53,7 @@ std::vector<int64_t> microbatchCounts(ModuleOp model) {
   MicrobatchesOp op = microbatchesOf(model);
   if (!op)
     return {1};
-  // What goes on from one to the next is of the recipe's microbatches.
+  // A value carried from one microbatch to the next belongs to the recipe's microbatches.
   if (op.getSliced().empty() || !op.getCarried().empty())
     return {int64_t(op.getCount())};
   std::vector<int64_t> all = divisorsOf(shapeOf(op.getBody().getArgument(1))[0]);
@@ -62,7 +62,7 @@ std::vector<int64_t> microbatchCounts(ModuleOp model) {
   return all;
 }
 
-/// What the loss's sums are divided by: of those that are known, the largest.
+/// The count of the loss's sums: the largest that is known.
 static double itemsOf(func::FuncOp step) {
   double items = 0;
   step.walk([&](LossOp loss) {
@@ -74,7 +74,8 @@ static double itemsOf(func::FuncOp step) {
   return items;
 }
 
-/// Model FLOPs of a step, which is consumed; 0 where it cannot be compiled, which is said later.
+/// Model FLOPs of a step, which is consumed; 0 if it cannot be compiled, which a later compile
+/// reports.
 static double flopsOf(ModuleOp step) {
   ScopedDiagnosticHandler quiet(step.getContext(), [](Diagnostic &) { return success(); });
   double flops = 0;
@@ -111,7 +112,7 @@ Facts::Facts(ModuleOp model)
   trained = parameters > 0 ? changed / parameters : 1;
   marksBlocks = model->hasAttr(recomputeAttrName);
   std::map<std::string, int64_t> times;
-  // Optimizers are blocks too.
+  // Optimizers are blocks, too.
   std::set<std::string> paths;
   if (MicrobatchesOp loop = microbatchesOf(model))
     loop.walk([&](Operation *op) {
@@ -127,7 +128,7 @@ Facts::Facts(ModuleOp model)
   llvm::stable_sort(blocks, [](const std::string &a, const std::string &b) {
     return llvm::count(a, '.') < llvm::count(b, '.');
   });
-  // Of a deep model as of two and of three layers.
+  // For a deep model, extrapolates from two and three layers.
   constexpr int64_t few = 2;
   double first = flopsOf(*shrunk(model, repeats, few));
   flops = repeats.rounds <= few ? first
@@ -137,7 +138,7 @@ Facts::Facts(ModuleOp model)
 
 const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
   const int64_t count = pipe.size * chunks;
-  // Stages of a rank follow each other in turn.
+  // The stages of a rank take turns.
   std::vector<int64_t> shares;
   for (int64_t stage = 0; stage < count; ++stage)
     shares.push_back(pipe.share(stage % pipe.size));
@@ -179,13 +180,13 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
       return;
     if (auto costed = dyn_cast<Costed>(op)) {
       Cost cost = costed.cost();
-      // As passes/stages/AssignStages.cpp does.
+      // With the same weights as the compiler's cut (passes/stages/AssignStages.cpp).
       double takes = machines::stageCost(double(cost.flops), double(cost.bytes));
       parts[size_t(stage)].work += takes;
       work += takes;
     }
     int64_t given = 0;
-    // Weights that several stages have are sent once.
+    // Weights that several stages share are sent once.
     for (Value result :
          loop && op->getParentOp() == loop ? op->getResults() : op->getResults().take_front(0))
       if (llvm::any_of(result.getUsers(), [&](Operation *user) {

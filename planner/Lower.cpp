@@ -54,7 +54,7 @@ namespace {
 using planned::TimedAction;
 using RankActions = std::vector<std::vector<TimedAction>>;
 
-/// Those that have other shares of rows than the first of their stage.
+/// The other ranks of a stage along dp, if their shares of rows are unequal; `first` is its first.
 std::vector<int64_t> otherSharesOf(const Mesh &mesh, int64_t first) {
   int axis = mesh.find(dataAxis);
   if (axis < 0 || !mesh.axes[size_t(axis)].hasShares())
@@ -68,7 +68,7 @@ double recomputingIn(const std::vector<TimedAction> &actions) {
   return planned::sumOf(actions, [](const TimedAction &action) { return action.again; });
 }
 
-/// Where they wait for each other.
+/// Simulates the ranks, and fills in the times of `prediction`. Returns false if they deadlock.
 bool follow(const RankActions &ranks, Prediction &prediction) {
   std::optional<double> all = planned::secondsOf(ranks);
   if (!all)

@@ -16,13 +16,13 @@ namespace weir::planner {
 
 using strategy::Field;
 
-/// A key's value, as the fields of a strategy are set: of a list each, and nothing where it says
-/// what holds anyway.
+/// A key's value, in the form that strategy fields read: the items of a list, and nothing for a
+/// default.
 static std::vector<std::string> textsOf(TomlTable &table, const Field &field) {
   const std::string key(field.name);
   switch (field.form) {
   case Field::Form::integer: {
-    // No microbatches are the model's.
+    // Without `microbatches`, the model's number.
     const int64_t number = table.integer(key, INT64_MIN);
     return number == 0 && key == "microbatches" ? std::vector<std::string>()
                                                 : std::vector{std::to_string(number)};
@@ -57,7 +57,7 @@ PlanFile readPlanFile(const std::string &path) {
   return plan;
 }
 
-/// Whether TOML may have it.
+/// Whether TOML can represent it.
 static bool isUtf8(std::string_view text) {
   for (size_t at = 0; at < text.size();)
     if (decodeUtf8(text, at) < 0)
@@ -89,7 +89,7 @@ std::string planFileText(const PlanFile &plan, const std::vector<std::string> &c
     out += "# " + line + "\n";
   }
   out += "[plan]\n";
-  if (!plan.model.empty() && isUtf8(plan.model)) // else TOML cannot say its name
+  if (!plan.model.empty() && isUtf8(plan.model)) // otherwise, TOML cannot represent its name
     out += "model = " + quoted(plan.model) + "\n";
   if (!plan.target.empty())
     out += "target = " + quoted(plan.target) + "\n";

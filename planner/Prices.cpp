@@ -75,7 +75,7 @@ double ClusterPrices::secondsOn(const Device &device, plan::Action action,
     work.kind = WorkKind::convolution;
   }
   if (auto launch = dyn_cast<plan::LaunchOp>(*action)) {
-    // The first part has all the work, but each is a launch.
+    // The first part has the cost of all work, but each part is a launch.
     auto kernel = symbols.lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
     work.kind = workOf(stringifyKernelShape(kernel.getShape()));
   }
@@ -99,7 +99,7 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
     if (axis.size == 1)
       continue;
     if (axis.name == stageAxis) {
-      // Between neighbours, where it is slowest.
+      // Between neighbours on the slowest link.
       double latency = 0, slowest = 0;
       constexpr double bytes = 1e9;
       for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
@@ -114,7 +114,7 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
       rates.axes[axis.name] = {rate, rate, launch + latency};
       continue;
     }
-    // Both times grow with bytes alone.
+    // Both times grow only with bytes.
     Members who = membersOf(mesh, unsigned(number));
     double latency = secondsToGather(cluster, who, 0);
     constexpr double many = 1e9;

@@ -17,10 +17,11 @@ using namespace mlir;
 namespace weir::planner {
 namespace {
 
-/// Of more numbers of microbatches than these, those near to powers of two are looked at.
+/// With more possible numbers of microbatches than these, the search tries those near powers of
+/// two.
 constexpr size_t mostCounts = 10;
 
-/// Devices of which every mesh is looked at.
+/// Up to so many devices, the search tries every mesh.
 constexpr int64_t few = 16;
 
 class Search {
@@ -49,7 +50,7 @@ public:
 private:
   bool allows(std::string_view axis) const { return llvm::is_contained(allowed.axes, axis); }
 
-  /// Whether an axis can be used at all: asked of two ranks, once.
+  /// Whether an axis can be used at all; tried once, with two ranks.
   bool serves(std::string_view axis) {
     if (!allows(axis))
       return false;
@@ -59,7 +60,7 @@ private:
     std::string why;
     AxisSizes two;
     (axis == expertAxis ? two.ep : axis == contextAxis ? two.cp : two.tp) = 2;
-    // Of a deep model one layer says it.
+    // For a deep model, one layer shows it.
     OwningOpRef<ModuleOp> step = shrunk(model, facts.repeats, 1);
     PipelineOptions rest = options;
     rest.strategy = others;
@@ -71,7 +72,7 @@ private:
     return found->second;
   }
 
-  /// Those of pp, dp and tp, with every ep and cp where there are few.
+  /// Meshes of pp, dp and tp, with every ep and cp if there are few devices.
   std::vector<AxisSizes> meshes() {
     if (asked.hasMesh())
       return {AxisSizes::of(asked.mesh)};
@@ -88,7 +89,7 @@ private:
             sizes.push_back(size);
       return sizes;
     };
-    // What is exchanged most stays within what is linked best.
+    // The axis with the most communication stays on the fastest links.
     int64_t inner = cluster.levels.size() > 1 ? 2 * cluster.levels.front().devices : devices;
     int64_t most = devices <= few ? devices : 1; // of cp and ep
     int64_t layers = facts.repeats.rounds > 1 ? facts.repeats.rounds : devices;
@@ -104,7 +105,8 @@ private:
     return all;
   }
 
-  /// Of many devices: the best meshes again, with some of dp as cp or ep, as long as that helps.
+  /// With many devices: the best meshes again, with a part of dp as cp or ep, as long as that
+  /// helps.
   void widen() {
     if (asked.hasMesh())
       return;
@@ -138,8 +140,8 @@ private:
     }
   }
 
-  /// The best again, met by samples of their own rows, and with less computed again. Then the best
-  /// of other meshes, which an estimate knows less well than what goes with one.
+  /// The best again, with samples of their own rows, and with less recomputation. Then the best of
+  /// other meshes: an estimate compares meshes less well than variants of one mesh.
   void refine() {
     constexpr size_t mostRefined = 32, mostWithBlocks = 8, mostOthers = 6;
     sort();
@@ -213,7 +215,7 @@ private:
             PipelineSchedule{PipelineSchedule::zero_bubble}};
   }
 
-  /// Blocks inside of the repeated ones.
+  /// Blocks inside the repeated ones.
   std::vector<std::string> innerBlocks() const {
     constexpr size_t most = 8;
     std::vector<std::string> all;
@@ -224,7 +226,7 @@ private:
     return all;
   }
 
-  /// What may be computed again: nothing, or all that is repeated.
+  /// The choices of recomputation: nothing, or all repeated blocks.
   std::vector<std::vector<std::string>> recomputations() const {
     if (!asked.recompute.empty())
       return {asked.recompute};
@@ -238,7 +240,7 @@ private:
     return {{}, outer};
   }
 
-  /// Whether parameters and what optimizers keep of them have room, were they cut evenly.
+  /// Whether parameters and optimizer state would fit if they were sharded evenly.
   bool hasRoomFor(const AxisSizes &sizes, int64_t zero) const {
     double cut = double(sizes.pp * sizes.tp), shared = double(sizes.dp * sizes.cp * sizes.ep);
     double bytes = facts.parameters / cut / (zero >= 3 ? shared : double(sizes.ep)) +
@@ -280,7 +282,7 @@ private:
               if (isGiven ? along != *asked.sequenceParallel
                           : !along && (sizes.tp == 1 || sizes.ranks() > 64))
                 continue;
-              // What is as by default is left out of a plan.
+              // A plan omits defaults.
               Strategy one = strategy;
               if (zero)
                 one.zero = zero;
@@ -297,18 +299,19 @@ private:
     return mesh.axes.empty() ? "one device" : "--mesh " + mesh.text();
   }
 
-  /// What collectives are ordered for: the links of the outermost axis that gradients cross.
+  /// The link for which collectives are ordered: that of the outermost axis over which gradients
+  /// are reduced.
   Setting<Link> linkOf(const AxisSizes &sizes) const {
     int64_t span = sizes.ranks() / sizes.pp;
     for (const LinkLevel &level : cluster.levels)
       if (span <= level.devices) {
         const Link link{level.bandwidth, level.latency};
-        return Link::parse(link.text()).value_or(link); // as a file says it
+        return Link::parse(link.text()).value_or(link); // as a file states it
       }
     return Strategy().link;
   }
 
-  /// With as little computed again, or kept by the host, as lets it fit.
+  /// With the least recomputation or offload that lets it fit.
   void estimateWithMemory(Strategy strategy) {
     std::vector<std::vector<std::string>> all = recomputations();
     strategy.recompute = all.front();
@@ -367,7 +370,7 @@ private:
     sortBest();
   }
 
-  /// A step's operations at the best rate there is.
+  /// A step's operations at the best rate of the devices.
   void findBound() {
     double rate = 0;
     for (const DeviceGroup &group : cluster.groups) {
@@ -376,7 +379,7 @@ private:
     result.bound = facts.flops / rate;
   }
 
-  /// The memory of an estimate may be off by so much.
+  /// The possible error of an estimate's memory.
   static constexpr double slack = 1.15;
 
   bool mayFit(const Planned &plan) const {
@@ -385,8 +388,8 @@ private:
 
   void lowerBest() {
     sort();
-    // Of one mesh not too many at first: an estimate knows meshes less well than what goes with
-    // one.
+    // At first, not too many variants of one mesh: an estimate compares meshes less well than
+    // variants of one mesh.
     constexpr int64_t mostOfMesh = 3;
     std::map<std::string, int64_t> ofMesh;
     std::vector<const Planned *> first, then;
@@ -396,7 +399,7 @@ private:
     llvm::append_range(first, then);
     Lowering lowering(model, options, cluster);
     for (const Planned *plan : first) {
-      // What does not fit after all is none of them, for a while.
+      // A plan that does not fit after all does not count, for a while.
       constexpr int64_t patience = 4;
       if (result.lowered >= allowed.lowered * (result.best.empty() ? patience : 1))
         break;
@@ -419,7 +422,7 @@ private:
     sortBest();
   }
 
-  /// Where none of the fastest fits after all: those that take least by estimate.
+  /// If none of the fastest fits after all: those with the least estimated memory.
   void lowerSmallest() {
     std::vector<Planned> smallest = coarse;
     llvm::append_range(smallest, all);
@@ -457,13 +460,13 @@ private:
   const Cluster &cluster;
   Facts &facts;
   const Allowed &allowed;
-  const Strategy &asked; ///< what is given is not searched for
-  const Strategy others; ///< `asked`, without what is searched for
+  const Strategy &asked; ///< fields that are set are not searched for
+  const Strategy others; ///< `asked` without the fields that are searched for
   Estimator estimator;
   Estimator::Rows rows = Estimator::Rows::between;
   SearchResult result;
   std::map<std::string, bool> usable;
-  std::vector<Planned> all, coarse; ///< `coarse`: before they were met by samples of their own
+  std::vector<Planned> all, coarse; ///< `coarse`: before samples of their own
 };
 
 } // namespace

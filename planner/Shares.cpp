@@ -12,7 +12,7 @@
 
 namespace weir::planner {
 
-/// The axis with shares of its ranks, as fast as their devices are.
+/// The axis with its ranks' shares in proportion to their devices' speeds.
 static Mesh::Axis balanced(const Mesh &mesh, unsigned axis, const Cluster &cluster,
                            std::string_view multiplied) {
   std::vector<double> speeds(size_t(mesh.axes[axis].size), HUGE_VAL);
@@ -20,7 +20,7 @@ static Mesh::Axis balanced(const Mesh &mesh, unsigned axis, const Cluster &clust
     double &speed = speeds[size_t(mesh.coordinate(rank, axis))];
     speed = std::min(speed, cluster.deviceOf(rank).rateOf(std::string(multiplied)));
   }
-  // In as few parts as come near: rows and layers are few.
+  // In as few parts as are accurate enough: rows and layers are few.
   constexpr int64_t finest = 50;
   constexpr double near = 0.05;
   const double fastest = *std::ranges::max_element(speeds);
@@ -47,7 +47,7 @@ std::vector<Mesh> meshesWithShares(const Mesh &mesh, const Cluster &cluster,
     return all;
   std::vector<Mesh> some = {mesh};
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
-    // Ranks whose rows or parameters are one more or less than others' have programs of their own.
+    // Ranks with one row or parameter more or less than others have programs of their own.
     constexpr int64_t mostOfRows = 64;
     const Mesh::Axis &of = mesh.axes[axis];
     if (mayHaveShares(of.name) && (of.name == stageAxis || mesh.ranks() <= mostOfRows))
@@ -69,7 +69,7 @@ std::vector<double> slownessOfStages(const Mesh &mesh, const Cluster &cluster,
   const std::string what(multiplied);
   auto rateOf = [&](int64_t rank) { return cluster.deviceOf(rank).rateOf(what); };
   int64_t shared = mesh.ranks() / stagesOf(mesh);
-  double most = 1; // of all rows, of 1 on average
+  double most = 1; // of all rows, in units of the average
   if (data >= 0) {
     const Mesh::Axis &axis = mesh.axes[size_t(data)];
     shared /= axis.size;

@@ -26,7 +26,7 @@ using namespace mlir;
 namespace weir::planner {
 namespace {
 
-/// The block that a step computes its loss in, once for each microbatch.
+/// The block in which a step computes its loss, once per microbatch.
 Block *bodyOf(ModuleOp model) {
   auto step = model.lookupSymbol<func::FuncOp>("step");
   Block *body = nullptr;
@@ -50,7 +50,8 @@ public:
 
   size_t size() const { return ops.size(); }
 
-  /// Whether the ops at these places compute the same of what stands as far before them.
+  /// Whether the ops at these positions compute the same function of the op results at the same
+  /// distance before them.
   bool same(size_t first, size_t second) const {
     if (hashes[first] != hashes[second])
       return false;
@@ -71,7 +72,8 @@ public:
   }
 
 private:
-  /// What tells ops apart besides their operands: random numbers differ by their keys alone.
+  /// The properties that distinguish ops besides their operands: random numbers differ only by
+  /// their keys.
   static DictionaryAttr attributesOf(Operation *op) {
     NamedAttrList all(op->getAttrDictionary());
     all.erase("key");
@@ -96,7 +98,7 @@ private:
   llvm::DenseMap<Operation *, size_t> placeOf;
 };
 
-/// Takes what depends on some variables out of a step.
+/// Removes the ops that depend on some variables from a step.
 class Pruner {
 public:
   explicit Pruner(llvm::StringSet<> gone) : gone(std::move(gone)) {}
@@ -115,7 +117,7 @@ public:
       op->dropAllUses();
       op->erase();
     }
-    // Factors of what is gone, and the like.
+    // Also ops without uses now, such as factors of removed values.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step)))
       if (isOpTriviallyDead(&op))
         op.erase();
@@ -134,7 +136,7 @@ private:
     return all;
   }
 
-  /// Those of `results` whose operands are left go to the results of another op, in order.
+  /// Replaces those of `results` whose operands remain by the results of another op, in order.
   void hand(ResultRange results, OperandRange operands, ResultRange others) {
     size_t next = 0;
     for (auto [result, operand] : llvm::zip_equal(results, operands))
@@ -173,7 +175,7 @@ private:
   SmallVector<Operation *> dead;
 };
 
-/// How many blocks of each pattern compute in a microbatch.
+/// The number of blocks of each pattern in a microbatch.
 std::map<std::string, double> timesOfBlocks(ModuleOp model) {
   std::map<std::string, double> times;
   std::set<std::string> paths;
@@ -194,7 +196,7 @@ Repeats repeatsOf(ModuleOp model) {
   const Line line(*body);
   size_t covered = 0;
   for (size_t period = 1; period <= line.size() / 2; ++period) {
-    // The longest stretch in which each op is that of a period before.
+    // The longest range in which each op equals the one a period before.
     Repeats longest;
     size_t length = 0;
     for (size_t i = 0; i + period < line.size(); ++i) {
@@ -202,7 +204,7 @@ Repeats repeatsOf(ModuleOp model) {
       if (int64_t rounds = int64_t(length / period) + 1; rounds > longest.rounds)
         longest = {i + 1 - length, period, rounds};
     }
-    // A longer period has the same rounds, two by two.
+    // A multiple of the period has the same repetitions, grouped.
     size_t covers = size_t(longest.rounds) * period;
     if (longest.rounds > 1 && covers > covered + covered / 10) {
       covered = covers;
@@ -223,7 +225,7 @@ OwningOpRef<ModuleOp> shrunk(ModuleOp model, const Repeats &repeats, int64_t rou
   std::vector<Operation *> ops;
   for (Operation &op : body->without_terminator())
     ops.push_back(&op);
-  // Those behind the first round that is kept go; what is made of them is made of that one's.
+  // Removes the repetitions after the first one that is kept; their users read its results instead.
   size_t begin = repeats.begin + repeats.period;
   size_t end = begin + size_t(repeats.rounds - rounds) * repeats.period;
   llvm::StringSet<> gone;
@@ -241,7 +243,7 @@ OwningOpRef<ModuleOp> shrunk(ModuleOp model, const Repeats &repeats, int64_t rou
   }
   for (size_t i = end; i-- > begin;)
     ops[i]->erase();
-  // What others read too stays.
+  // Ops that others read stay, too.
   auto step = module->lookupSymbol<func::FuncOp>("step");
   step.walk([&](ReadOp read) {
     if (llvm::any_of(read->getUsers(), [&](Operation *user) { return user->getBlock() == body; }))
@@ -261,7 +263,7 @@ OwningOpRef<ModuleOp> shrunk(ModuleOp model, const Repeats &repeats, int64_t rou
                    [&](const ShardingConstraint &pin) { return all.contains(pin.parameter); });
     setShardingConstraints(*module, pins);
   }
-  // Layouts are chosen as for all of them.
+  // Shardings are chosen as for the whole model.
   std::map<std::string, double> before = timesOfBlocks(model), left = timesOfBlocks(*module);
   NamedAttrList standsFor;
   Builder builder(model.getContext());

@@ -35,16 +35,16 @@ using namespace weir;
 
 namespace {
 
-/// Elements. More is not short to send, and would be copied together for nothing.
+/// Elements. A larger collective does not benefit, and would be copied for nothing.
 constexpr int64_t largestBucket = 1 << 18;
-/// Ops that are looked at for what a value takes.
+/// The number of ops to visit for the dependences of a value.
 constexpr size_t mostAhead = 64;
 
-/// A collective that may share a bucket. All of its members have as many rows.
+/// A collective that may share a bucket. All of its members have equally many rows.
 struct Candidate {
   Operation *op;
-  int64_t elements;   ///< of what is sent or got at most, on the fullest rank
-  int64_t stage = -1; ///< of a pipeline, that the value is on (ir/weir/Stages.h)
+  int64_t elements;   ///< sent or received at most, on the rank with the largest shard
+  int64_t stage = -1; ///< of a pipeline: the stage of the value (ir/weir/Stages.h)
 
   Value value() const { return op->getOperand(0); }
 };
@@ -60,8 +60,8 @@ std::optional<Candidate> candidateOf(Operation *op) {
   return fullest ? std::optional(Candidate{op, int64_t(*fullest)}) : std::nullopt;
 }
 
-/// What a value takes that stands behind `where` in its block, in order; nothing where not all of
-/// that can be done there.
+/// The ops after `where` in its block on which a value depends, in order; nothing if one of them
+/// cannot move there.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
                                                        const OpOrder &places) {
   llvm::SetVector<Operation *> ops;
@@ -83,7 +83,7 @@ std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *w
   return ops;
 }
 
-/// Whether it is a variable as it stands.
+/// Whether it is an unchanged variable.
 bool isRead(Value value) {
   Operation *op = value.getDefiningOp();
   while (op && isa<TransposeOp, SplitDimOp, MergeDimsOp>(op))
@@ -91,8 +91,8 @@ bool isRead(Value value) {
   return op && isa<ReadOp>(op);
 }
 
-/// Whether it may be moved with others. Parameters are gathered for a layer at a time: ahead of
-/// that there is memory for biases and the like alone.
+/// Whether it may share a bucket. Parameters are gathered one layer at a time: gathering earlier
+/// has memory only for biases and other vectors.
 bool isSmall(const Candidate &one) {
   if (one.elements > largestBucket)
     return false;
@@ -100,7 +100,7 @@ bool isSmall(const Candidate &one) {
          !isRead(one.value());
 }
 
-/// Whether they are the same collective of other values.
+/// Whether they are the same collective of different values.
 bool goTogether(const Candidate &one, const Candidate &other) {
   auto isAlike = [&](StringRef name) { return one.op->getAttr(name) == other.op->getAttr(name); };
   return one.op->getName() == other.op->getName() && isAlike("axis") && isAlike("axes") &&
@@ -121,7 +121,7 @@ Value split(OpBuilder &builder, Location loc, Value value, int64_t dimension,
                            : SplitDimOp::create(builder, loc, value, dimension, sizes).getResult();
 }
 
-/// Several as one: as columns, of which a member has or gets all.
+/// Concatenates several values as columns, of which each member holds or receives all rows.
 class Bucket {
 public:
   Bucket(OpBuilder &builder, ArrayRef<Candidate> parts)
@@ -132,7 +132,7 @@ public:
       members = gather.getRows().size();
   }
 
-  /// The results of the parts.
+  /// Splits the results.
   SmallVector<Value> move() {
     SmallVector<Location> lines;
     SmallVector<Value> columns;
@@ -159,7 +159,7 @@ public:
   }
 
 private:
-  /// Of what is for all alike, or of all, there is one row.
+  /// A value that is the same for all members, or that all receive, has one row.
   std::optional<int64_t> rowsSent() const { return rowsWhere(isa<ReduceScatterOp>(first)); }
   std::optional<int64_t> rowsGot() const { return rowsWhere(isa<AllGatherOp>(first)); }
   std::optional<int64_t> rowsWhere(bool isByMember) const {
@@ -176,7 +176,7 @@ private:
     return typeLike(columns.front(), shape);
   }
 
-  /// The first one's collective, of the values of all.
+  /// Creates the first one's collective for the values of all.
   Value moveAll(Location loc, Value value, int64_t elements) {
     IntegerAttr fullest = builder.getI64IntegerAttr(elements);
     if (auto all = dyn_cast<AllReduceOp>(first))
@@ -216,10 +216,11 @@ private:
   OpBuilder &builder;
   ArrayRef<Candidate> parts;
   Operation *const first;
-  int64_t members = 1; ///< where what is sent or got has rows of each
+  int64_t members = 1; ///< if the value has rows for each member
 };
 
-/// With the first, those that can be moved where it is, as they are ready.
+/// Collects, after the first, those that can move to its position, in the order in which they are
+/// ready.
 SmallVector<Candidate> bucketOf(ArrayRef<Candidate> all, OpOrder &places) {
   const Candidate first = all.front();
   SmallVector<Candidate> some = {first};

@@ -27,7 +27,7 @@ bool isPort(plan::AllocOp memory) {
   return llvm::any_of(memory.getResult().getUsers(), llvm::IsaPred<plan::PortOp>);
 }
 
-/// Calls `visit` for what an action, or one in its loop, touches.
+/// Calls `visit` for each memory that an action, or one in its loop, accesses.
 template <class Visit>
 void eachTouched(Operation *around, SymbolTableCollection &symbols, Visit visit) {
   around->walk([&](plan::Action action) {
@@ -39,8 +39,8 @@ void eachTouched(Operation *around, SymbolTableCollection &symbols, Visit visit)
   });
 }
 
-/// What the actions around a loop have made of what the host gave, before it: each round of the
-/// loop may read another part of it, and what is computed of that waits for no variable.
+/// Values that actions before a loop computed from the host's data: each round of the loop may read
+/// another part of them, and values that follow from them depend on no variable.
 llvm::DenseSet<Memory> ofHostBefore(plan::LoopOp loop) {
   SymbolTableCollection symbols;
   llvm::DenseSet<Memory> found;
@@ -61,7 +61,7 @@ llvm::DenseSet<Memory> ofHostBefore(plan::LoopOp loop) {
   return found;
 }
 
-/// Who has written a memory last, and who has read it since.
+/// The last writer of a memory, and its readers since.
 struct Touched {
   std::optional<unsigned> writer;
   SmallVector<unsigned, 4> readers;
@@ -72,8 +72,8 @@ struct Touched {
 Dependences::Dependences(Block &block) {
   SymbolTableCollection symbols;
   llvm::DenseMap<Memory, Touched> last;
-  std::optional<unsigned> fence;    // the last wait of queue 0, or what stays where it is
-  SmallVector<unsigned> sinceFence; // all behind it
+  std::optional<unsigned> fence; // the last wait of queue 0, or another action that does not move
+  SmallVector<unsigned> sinceFence; // all actions after it
   llvm::DenseSet<Memory> written, ofHost;
   if (auto loop = dyn_cast<plan::LoopOp>(block.getParentOp()))
     ofHost = ofHostBefore(loop);
@@ -87,7 +87,7 @@ Dependences::Dependences(Block &block) {
     unsigned number = nodes.size();
     Node node{op, {}, {}};
     op->walk([&](plan::CollectiveOp) { node.hasCollectives = true; });
-    llvm::MapVector<Memory, bool> touches; // and whether it is written
+    llvm::MapVector<Memory, bool> touches; // with whether it is written
     eachTouched(op, symbols, [&](Value buffer, bool writes) {
       Memory memory = memoryBehind(buffer);
       touches[memory] |= writes;
@@ -97,7 +97,7 @@ Dependences::Dependences(Block &block) {
       bool isOwn = alloc->getBlock() == &block;
       if (isOwn && !isPort(alloc) && alloc.getResult().getType().getSpace() == plan::Space::scratch)
         sizes[memory] = llvm::alignTo(alloc.getSize(), plan::alignment);
-      // From around a loop comes what the host gave it, what it carries, and what stays the same.
+      // The operands of a loop are data of the host, carried values, and invariants.
       if (isPort(alloc) || ofHost.contains(memory) ||
           (!isOwn && written.contains(memory) && !op->isAncestor(alloc)))
         node.ofVariables = false;

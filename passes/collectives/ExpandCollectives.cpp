@@ -103,7 +103,7 @@ private:
                                rows, /*again=*/false, /*fullest=*/IntegerAttr());
   }
 
-  /// Over the first dimension, in order and in f32.
+  /// Sums over the first dimension, in order and in f32.
   Value sumOfMembers(Value parts) {
     RankedTensorType type = tensorType(parts);
     const bool isLow = isa<FloatType>(type.getElementType()) && !type.getElementType().isF32();

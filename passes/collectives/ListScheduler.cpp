@@ -20,11 +20,11 @@ using namespace mlir;
 
 namespace weir {
 
-// How exact the clock is: what is to be there has so much more time than it takes.
+// A start allows a collective this multiple of its time, because the clock is inexact.
 constexpr double margin = 1.25;
-// Of a collective's time, what may be computed out of order for it to begin.
+// The fraction of a collective's time for which other actions may run out of order to start it.
 constexpr double mostHurried = 0.5;
-// Nodes that are looked at for one that need not wait.
+// The number of nodes to visit for one that need not wait.
 constexpr unsigned mostAhead = 256;
 
 ListScheduler::ListScheduler(const Dependences &actions, std::vector<double> seconds,
@@ -41,7 +41,8 @@ ListScheduler::ListScheduler(const Dependences &actions, std::vector<double> sec
   }
 }
 
-/// From the last on: each is done when its user begins, and those behind it have begun.
+/// From the last one backwards: each is done when its user starts, and later ones have started by
+/// then.
 void ListScheduler::findReleases() {
   std::vector<double> begins;
   double time = 0;
@@ -52,7 +53,7 @@ void ListScheduler::findReleases() {
                    (isCollective(i) ||
                     llvm::any_of(nodes[i].behind, [&](unsigned before) { return late[before]; })));
   }
-  // What is made of them is made when it is used, wherever it stood.
+  // A value that follows from them is computed at its use, at any position.
   std::vector<double> wanted(nodes.size(), time);
   llvm::DenseMap<uint64_t, double> begun;
   for (unsigned i = nodes.size(); i-- > 0;) {
@@ -140,7 +141,7 @@ void ListScheduler::give(unsigned node) {
   letGo(node);
 }
 
-/// Gives out the next collective, where it is time.
+/// Issues the next collective if it is time.
 bool ListScheduler::begin() {
   if (head == ordered.size() || !isCollective(ordered[head]))
     return false;
@@ -151,7 +152,7 @@ bool ListScheduler::begin() {
   return true;
 }
 
-/// Gives out the first of what little the next collective still needs.
+/// Issues the first of the few actions that the next collective still needs.
 bool ListScheduler::hurry() {
   if (head == ordered.size() || !isCollective(ordered[head]))
     return false;
@@ -170,7 +171,7 @@ bool ListScheduler::hurry() {
       if (nodes[before].hasCollectives || sum > most)
         return false;
       needed.push_back(before);
-      // The clock says when a collective is done, not exactly.
+      // The clock knows only approximately when a collective is done.
       for (unsigned other : nodes[before].behind)
         if (isCollective(other) && states[other].given &&
             states[other].done + (margin - 1) * seconds[other] > now)
@@ -184,8 +185,7 @@ bool ListScheduler::hurry() {
   return true;
 }
 
-/// The first of queue 0 that is not given out and does not wait until it is wanted, or the number
-/// of all.
+/// The first node of queue 0 that is not issued and is not held back, or the number of nodes.
 unsigned ListScheduler::upcoming() {
   while (first < nodes.size() && states[first].given)
     ++first;
@@ -195,7 +195,7 @@ unsigned ListScheduler::upcoming() {
   return node;
 }
 
-/// What has to be given out next for that node.
+/// The next node to issue before that node can be.
 unsigned ListScheduler::neededFor(unsigned node) {
   while (true) {
     auto before = llvm::find_if(nodes[node].behind, [&](unsigned i) { return !states[i].given; });
@@ -208,14 +208,14 @@ unsigned ListScheduler::neededFor(unsigned node) {
   }
 }
 
-/// When that would be done: what is not begun now begins then.
+/// The end of the next node, if it starts as soon as it can.
 double ListScheduler::soonestEnd() {
   unsigned node = upcoming();
   return node == nodes.size() ? INFINITY : std::max(now, waitsUntil(node)) + seconds[node];
 }
 
-/// The first that there is, or another while that would wait. Collectives, and what is made of
-/// variables by them, are held back until something needs them.
+/// The first available node, or another while that one would wait. Collectives of variables, and
+/// nodes that follow from them, are held back until something needs them.
 unsigned ListScheduler::next() {
   unsigned soonest = upcoming();
   if (soonest == nodes.size() || !isReady(soonest))

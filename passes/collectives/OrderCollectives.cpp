@@ -31,8 +31,8 @@ using namespace weir;
 
 namespace {
 
-/// As many ops as a collective takes: what is made of it comes behind the next ones, which go on
-/// meanwhile.
+/// The number of ops that a collective counts as, so that its users come after the next
+/// collectives, which overlap with it.
 constexpr int64_t depthOfCollective = 16;
 
 class Orderer {
@@ -75,7 +75,7 @@ private:
   std::vector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::vector<SmallVector<unsigned, 4>> reads;
-  llvm::DenseSet<unsigned> ofBatch; ///< what depends on what the block is given
+  llvm::DenseSet<unsigned> ofBatch; ///< values that depend on the block's arguments
   std::vector<int64_t> depths;
 };
 
@@ -97,7 +97,7 @@ void Orderer::findDepths() {
   }
 }
 
-/// All ops as they stood, but for who waits for what is behind it now.
+/// All ops in their order, except those that depend on a collective that has moved down.
 void Orderer::emit(ArrayRef<unsigned> collectives) {
   std::vector<SmallVector<unsigned, 4>> next(ops.size());
   std::vector<unsigned> waits(ops.size());

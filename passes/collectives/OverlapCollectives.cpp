@@ -40,7 +40,7 @@ using namespace weir;
 
 namespace {
 
-/// Orders the actions of an entry anew, and of its loops.
+/// Reorders the actions of an entry, and of its loops.
 class Overlap {
 public:
   Overlap(plan::EntryOp entry, const Mesh &mesh, const Target &target, const Link &link,
@@ -51,12 +51,12 @@ public:
   void run() { run(entry.getBody().front()); }
 
 private:
-  /// What the queues of a block have been told.
+  /// The events and waits that a block has so far.
   struct Told {
     size_t onCompute = 0;                             ///< actions of queue 0 so far
-    std::optional<std::pair<size_t, Value>> recorded; ///< after so many of them
-    llvm::DenseMap<uint64_t, size_t> waitedFor;       ///< by queue, so many of them
-    /// By queue, its collectives that queue 0 has not waited for.
+    std::optional<std::pair<size_t, Value>> recorded; ///< an event after so many of them
+    llvm::DenseMap<uint64_t, size_t> waitedFor; ///< by queue, how many of them it has waited for
+    /// By queue, its collectives for which queue 0 has not waited.
     std::map<uint64_t, SmallVector<plan::CollectiveOp>> underWay;
   };
 
@@ -83,13 +83,13 @@ private:
   TargetPrices prices;
   Timing timing;
   const SchedulingLimits limits;
-  /// On a GPU a collective is a kernel that holds a part of it while it waits: of two at once, each
-  /// may have no room until the other is done, and another rank have begun them the other way
-  /// round.
+  /// On a GPU, a collective is a kernel that occupies a part of it while it waits. With two at
+  /// once, each may lack room until the other is done, while another rank has started them in the
+  /// other order.
   const bool isOneAtATime;
   OpBuilder builder;
-  llvm::DenseSet<Operation *> moved;            ///< buffers that stand behind their old place
-  llvm::DenseMap<Operation *, Value> endEvents; ///< of collectives that somebody waits for
+  llvm::DenseSet<Operation *> moved;            ///< buffers that moved down
+  llvm::DenseMap<Operation *, Value> endEvents; ///< of collectives with waits
 };
 
 double Overlap::secondsOf(const Dependences::Node &node) {
@@ -117,7 +117,7 @@ void Overlap::run(Block &block) {
 
 void Overlap::emit(Block &block, const Dependences &actions, ArrayRef<unsigned> order,
                    ArrayRef<uint64_t> queues) {
-  // What the host writes and reads stands around all actions.
+  // Ports surround all actions.
   auto ports = llvm::to_vector(block.getOps<plan::PortOp>());
   auto movePorts = [&](bool inputs) {
     for (plan::PortOp port : ports)
@@ -126,7 +126,7 @@ void Overlap::emit(Block &block, const Dependences &actions, ArrayRef<unsigned> 
   };
   movePorts(true);
   Told told;
-  // Those of one queue are done in order, so the last says it of all before.
+  // Those of one queue complete in order, so the last one's event stands for all.
   auto awaitAll = [&](ArrayRef<unsigned> some) {
     for (auto &[queue, underWay] : told.underWay)
       for (size_t i = underWay.size(); i-- > 0;)
@@ -167,7 +167,7 @@ void Overlap::emit(Block &block, const Dependences &actions, ArrayRef<unsigned> 
     move(node.op, block);
     ++told.onCompute;
   }
-  // Nothing is under way when the block has been carried out.
+  // No collective is in flight at the end of a block.
   for (auto &[queue, underWay] : told.underWay)
     if (!underWay.empty())
       await(underWay.back(), computeQueue, block);
@@ -185,8 +185,8 @@ void Overlap::await(plan::CollectiveOp collective, uint64_t by, Block &block) {
   plan::WaitOp::create(builder, collective.getLoc(), event, by);
 }
 
-/// To the block's end, with the buffers of the block that it is the first to use. Variables are
-/// ahead of all that is moved, where transfers find them that begin earlier.
+/// To the end of the block, with the buffers of the block that it uses first. Variables come before
+/// everything that moves, so that transfers that start earlier find them.
 void Overlap::move(Operation *op, Block &block) {
   auto moveBuffer = [&](auto &&self, Operation *buffer) -> void {
     if (!isa_and_nonnull<plan::AllocOp, plan::PartOp>(buffer) || buffer->getBlock() != &block ||
@@ -240,11 +240,11 @@ private:
     return planned::secondsOf(Timing(prices).timed(entry.getBody().front()));
   }
 
-  /// The fastest of some orders that fit; the one there was, where none is faster.
+  /// The fastest of some orders that fit; the original one if none is faster.
   void overlap(plan::EntryOp entry, const Mesh &mesh, std::optional<int64_t> room) {
     if (!entry.walk([](plan::CollectiveOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return;
-    constexpr double worth = 0.999; // of the time: what is less is not worth its memory
+    constexpr double worth = 0.999; // of the time: a smaller gain is not worth its memory
     constexpr int mostTried = 6;
     double best = worth * secondsOf(entry);
     int64_t scratch = scratchOf(entry), most = room ? std::max(*room, scratch) : INT64_MAX;
@@ -260,15 +260,15 @@ private:
       }
       trial.erase();
       if (takes <= most)
-        break; // with less it is no faster
-      // What does not fit is given up.
+        break; // with less memory it is not faster
+      // Orders that do not fit are discarded.
       limits.most -= takes - most;
       limits.passes = i < mostTried / 2;
     }
   }
 
   PassTarget made;
-  Link link; ///< that the module's strategy assumes
+  Link link; ///< the link that the strategy assumes
 };
 
 } // namespace

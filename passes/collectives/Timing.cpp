@@ -87,10 +87,10 @@ std::vector<planned::TimedAction> Timing::timed(Block &block) {
       one.seconds = secondsOf(action);
       one.again = action->hasAttr(againAttrName);
       if (one.kind == Kind::collective && !prices.overlaps(action))
-        one.queue = 0; // it is begun there, and what waits for it comes later
+        one.queue = 0; // it starts there; the wait for it comes later
     }
     all.push_back(std::move(one));
-    // A rank that does nothing beside is done with a send when it has come.
+    // A rank that does not overlap waits for a send until the data has arrived.
     if (all.back().kind == Kind::send && !prices.overlaps(action))
       all.push_back(
           {.kind = Kind::sending, .queue = all.back().queue, .seconds = all.back().seconds});
