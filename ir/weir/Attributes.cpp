@@ -25,6 +25,7 @@
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Precision.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -182,6 +183,17 @@ StringRef nameOf(unsigned place) {
                              : "an op";
 }
 
+/// Every op is verified after every pass, so a row is found by hash.
+const AttributeRow *rowNamed(StringRef name) {
+  static const llvm::StringMap<const AttributeRow *> rows = [] {
+    llvm::StringMap<const AttributeRow *> all;
+    for (const AttributeRow &row : attributeTable)
+      all[row.name] = &row;
+    return all;
+  }();
+  return rows.lookup(name);
+}
+
 } // namespace
 
 ArrayRef<AttributeRow> attributeRows() { return attributeTable; }
@@ -233,9 +245,8 @@ static LogicalResult verifyAttribute(Operation *at, NamedAttribute attribute,
                                      AttributeRow::Place place, Type type) {
   const StringRef name = attribute.getName();
   const Attribute value = attribute.getValue();
-  auto row =
-      llvm::find_if(attributeTable, [&](const AttributeRow &one) { return one.name == name; });
-  if (row == std::end(attributeTable))
+  const AttributeRow *row = rowNamed(name);
+  if (!row)
     return at->emitError() << name << " is no attribute of the dialect (ir/weir/Attributes.cpp)";
   if (!(row->places & place))
     return at->emitError() << name << " does not belong to " << nameOf(place);

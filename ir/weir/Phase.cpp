@@ -16,11 +16,11 @@ namespace weir {
 
 void setPhase(Operation *op, StepPhase phase) {
   if (!op->hasTrait<OpTrait::ConstantLike>() && !isa<VariableOp>(op))
-    op->setAttr(phaseAttrName, PhaseAttr::get(op->getContext(), phase));
+    op->setDiscardableAttr(phaseAttrName, PhaseAttr::get(op->getContext(), phase));
 }
 
 std::optional<StepPhase> ownPhase(Operation *op) {
-  auto phase = op->getAttrOfType<PhaseAttr>(phaseAttrName);
+  auto phase = dyn_cast_or_null<PhaseAttr>(op->getDiscardableAttr(phaseAttrName));
   return phase ? std::optional(phase.getValue()) : std::nullopt;
 }
 
@@ -35,7 +35,7 @@ std::optional<StepPhase> Phases::saidOf(Value value, SmallVectorImpl<Value> &fro
   }
   Operation *op = value.getDefiningOp();
   unsigned number = cast<OpResult>(value).getResultNumber();
-  if (auto phases = op->getAttrOfType<ArrayAttr>(resultPhasesAttrName))
+  if (auto phases = dyn_cast_or_null<ArrayAttr>(op->getDiscardableAttr(resultPhasesAttrName)))
     return cast<PhaseAttr>(phases[number]).getValue();
   if (std::optional<StepPhase> own = ownPhase(op))
     return own;
@@ -96,7 +96,7 @@ void setResultPhases(Operation *kernel) {
     ofResults.push_back(PhaseAttr::get(kernel->getContext(), phases.of(value)));
   kernel->setAttr(resultPhasesAttrName, ArrayAttr::get(kernel->getContext(), ofResults));
   for (Operation &op : body)
-    op.removeAttr(phaseAttrName);
+    op.removeDiscardableAttr(phaseAttrName);
 }
 
 } // namespace weir

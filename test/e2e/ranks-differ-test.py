@@ -135,6 +135,8 @@ class Differ(ranks.Ranks):
         ):  # fmt: skip
             with self.subTest(line=line):
                 self.refused([*words, *first], [*words, *other], line, tool="weir")
+        # Equal values in other words.
+        self.all_end(self.given([*words, "--memory", "1GB", "--link", "10GB/s,5us"], [*words, "--memory", "1000MB", "--link", "10000MB/s,5us"], tool="weir"))
 
 
 class Replicas(ranks.Ranks):

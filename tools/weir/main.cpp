@@ -245,7 +245,9 @@ std::vector<collectives::Given> sharedByRanks(const std::vector<const CLI::Optio
     std::string name = option->get_name();
     if (option->count() == 0 || std::ranges::count(own, name))
       continue;
-    std::vector<std::string> values = option->results();
+    std::vector<std::string> values;
+    for (const std::string &text : option->results())
+      values.push_back(canonicalValue(name, text));
     std::ranges::sort(values);
     bool isGiven = option->get_expected_max() == 0 || std::ranges::count(files, name);
     all.push_back({name, isGiven ? "given" : join(values), ""});

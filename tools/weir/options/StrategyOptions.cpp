@@ -166,6 +166,18 @@ void addStrategyOptions(CLI::App &app, CompileOptions &options,
   }
 }
 
+std::string canonicalValue(const std::string &option, const std::string &text) {
+  for (const Field &field : strategy::fields()) {
+    if (field.value.empty() || optionNamed(field) != option)
+      continue;
+    Strategy scratch;
+    bool isHere = false;
+    std::string value = field.name == "memory" ? sizeInBytes(text, isHere) : text;
+    return isHere || !field.set(scratch, value).empty() ? text : join(field.texts(scratch));
+  }
+  return text;
+}
+
 strategy::Context contextOf(const CompileOptions &options) {
   return {.target = *options.target,
           .others = options.otherMeshes,

@@ -20,6 +20,10 @@ namespace weir {
 void addStrategyOptions(CLI::App &app, CompileOptions &options,
                         const std::function<bool(const strategy::Field &)> &has);
 
+/// The value of an option as its field prints it, so that equal values have equal texts: 1GB and
+/// 1000MB. Returns `text` for any other option, and for a value that depends on the machine.
+std::string canonicalValue(const std::string &option, const std::string &text);
+
 /// What rules know of a compilation besides its strategy.
 strategy::Context contextOf(const CompileOptions &options);
 

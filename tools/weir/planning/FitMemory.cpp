@@ -168,6 +168,7 @@ static bool mayHelp(const Offload &what, const MemoryReport &report, int64_t mem
 
 Offload FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
   PipelineOptions changed = options;
+  changed.strategy.offload = Offload{};
   if (cut)
     changed.strategy.microbatches = counts().front();
   std::optional<MemoryReport> nothing = tryOut(changed);
