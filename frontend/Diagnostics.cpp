@@ -89,7 +89,13 @@ constexpr const char *bold = "\033[1m", *red = "\033[1;31m", *yellow = "\033[1;3
                      *cyan = "\033[1;36m", *green = "\033[1;32m", *plain = "\033[0m";
 
 const char *spelling(Severity severity) {
-  return severity == Severity::error ? "error" : "warning";
+  constexpr const char *spellings[] = {"error", "warning", "note"};
+  return spellings[static_cast<size_t>(severity)];
+}
+
+const char *colourOf(Severity severity) {
+  constexpr const char *colours[] = {red, yellow, cyan};
+  return colours[static_cast<size_t>(severity)];
 }
 
 /// Bytes of the character at `at` if a terminal would obey it instead of showing it: a control, or
@@ -122,11 +128,10 @@ public:
   explicit Renderer(bool colour) : colour(colour) {}
 
   void render(const Diagnostic &diagnostic) {
-    bool isError = diagnostic.severity == Severity::error;
     std::string text = diagnostic.message;
     if (diagnostic.warning)
       text += std::string(" [-W") + nameOf(*diagnostic.warning) + "]";
-    message(diagnostic.range, spelling(diagnostic.severity), isError ? red : yellow, text);
+    message(diagnostic.range, spelling(diagnostic.severity), colourOf(diagnostic.severity), text);
     for (const Diagnostic::Note &note : diagnostic.notes)
       message(note.range, "note", cyan, note.message);
     for (const std::string &help : diagnostic.helps)
@@ -220,9 +225,10 @@ std::string Diagnostics::render(bool colour) const {
       renderer.render(*diagnostic);
   if (errors > maxShown)
     renderer.out += notShown(errors - maxShown) + "\n";
-  if (unsigned warnings = shown[Severity::warning]; warnings > maxShown)
-    renderer.out +=
-        "too many warnings, " + std::to_string(warnings - maxShown) + " more not shown\n";
+  for (Severity severity : {Severity::warning, Severity::note})
+    if (unsigned count = shown[severity]; count > maxShown)
+      renderer.out += std::string("too many ") + spelling(severity) + "s, " +
+                      std::to_string(count - maxShown) + " more not shown\n";
   return std::move(renderer.out);
 }
 

@@ -32,7 +32,7 @@
 
 namespace weir {
 
-enum class Severity { error, warning };
+enum class Severity { error, warning, note };
 
 class Diagnostic {
 public:
@@ -66,6 +66,15 @@ public:
   }
   /// Nothing where it is silenced.
   Diagnostic &warning(Range range, Warning warning, std::string message);
+  /// Nothing silences a note, and -Werror leaves it one.
+  Diagnostic &note(Range range, std::string message) {
+    return add(Severity::note, range, std::move(message));
+  }
+  /// A note that a name in the model is accepted for one release.
+  Diagnostic &renamed(Range range, const std::string &before, const std::string &now) {
+    return note(range, "`" + before + "` is now called `" + now +
+                           "`; the old name is accepted for one release");
+  }
   void silence(std::set<Warning> warnings) { silenced = std::move(warnings); }
   /// What was warned of so far is an error.
   void makeWarningsErrors();
@@ -83,7 +92,7 @@ public:
 
   /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps.
   /// `colour` adds ANSI colours; whether to is the caller's decision (terminal, NO_COLOR).
-  /// Errors beyond the first 20 are only counted, and so are warnings.
+  /// Errors beyond the first 20 are only counted, and so are warnings and notes.
   std::string render(bool colour = false) const;
   /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes,
   /// helps, suggestion, and of warnings `warning`, the name. Errors beyond the first 100 are only

@@ -206,7 +206,7 @@ def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
   let description = [{
     Runs after shardings are chosen, and changes none. An op without a stage gets the stage of most of its operands; an
     op that reads no parameter is on all stages. Before: any op reads any value. After: an op reads values of its own
-    stage, or of all stages; weir.cross brings others there.
+    stage, or of all stages; weir.stage_transfer brings others there.
   }];
   let dependentDialects = ["::weir::WeirDialect"];
 }
@@ -214,7 +214,7 @@ def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
 def SplitStages : Pass<"weir-split-stages", "::mlir::ModuleOp"> {
   let summary = "reduces a program to one rank's stages";
   let description = [{
-    The rank is the module's weir.rank. Removes ops of other stages, replaces weir.cross by weir.send and weir.receive,
+    The rank is the module's weir.rank. Removes ops of other stages, replaces weir.stage_transfer by weir.send and weir.receive,
     and cuts microbatches that compute gradients into sections, in the order of a schedule.
   }];
   let dependentDialects = ["::weir::WeirDialect"];
@@ -353,7 +353,7 @@ def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
   let description = [{
     If an entry exceeds the budget, kernels are run again where their results are needed after the peak, instead of
     saving the results until then. The pass chooses the kernels that take the least time. A recomputed kernel is a copy
-    with the same bits. If offloading is allowed and takes less time, a result goes to the host (weir.put) as soon as it
+    with the same bits. If offloading is allowed and takes less time, a result goes to the host (weir.offload) as soon as it
     is computed, and is fetched. If no choice fits, the pass reports what needs the most memory. Kernels in the blocks
     of weir.recompute are run again for the gradients that read their results, with and without a budget. Before:
     weir.recompute, if the model or the strategy marks blocks. After: weir.keeping, if there is a @step.

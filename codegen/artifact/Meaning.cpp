@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Meaning.h"
 #include "ir/plan/PlanOps.h"
+#include "ir/weir/FormerNames.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
@@ -39,6 +40,16 @@ bool isTooDeep(StringRef text) {
       --depth;
   }
   return false;
+}
+
+/// The text with the present names of ops: an artifact of an earlier release has their former ones.
+std::string withPresentNames(std::string text) {
+  for (const FormerName &name : formerNames) {
+    std::string before = "weir." + name.before.str() + " ", now = "weir." + name.now.str() + " ";
+    for (size_t at = 0; (at = text.find(before, at)) != std::string::npos; at += now.size())
+      text.replace(at, before.size(), now);
+  }
+  return text;
 }
 
 /// Bytes of a tensor; none if an int64_t does not hold them.
@@ -89,7 +100,7 @@ LogicalResult parseMeaning(StringRef text, plan::KernelOp kernel) {
   std::string whole =
       "plan.kernel map @meaning attributes {parts = [], takes = [], thread_scratch = "
       "0 : i64, flops = 0 : i64, bytes = 0 : i64} {\n" +
-      text.str() + "\n}\n";
+      withPresentNames(text.str()) + "\n}\n";
   ParserConfig config(kernel.getContext(), /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> parsed =
       parseSourceString<ModuleOp>(whole, config, ("meaning of " + kernel.getSymName()).str());

@@ -20,14 +20,14 @@ using namespace mlir;
 
 namespace weir {
 
-LogicalResult emitAttentionGradient(Emission &emission, AttendGradOp op);
+LogicalResult emitAttentionGradient(Emission &emission, AttentionGradOp op);
 
 namespace {
 
 /// Emits a kernel of attention, forward.
 class AttentionForward {
 public:
-  AttentionForward(Emission &emission, AttendOp op)
+  AttentionForward(Emission &emission, AttentionOp op)
       : e(emission), op(op), t(emission, op.getQuery(), op.getKey(), op.getCausal()),
         scale(op.getScale().convertToDouble()) {}
 
@@ -51,7 +51,7 @@ private:
   Value reduced(Value vector, vector::CombiningKind kind);
 
   Emission &e;
-  AttendOp op;
+  AttentionOp op;
   AttentionTiles t;
   double scale;
   std::optional<HeadView> query, key, value, result, logSumExp;
@@ -186,9 +186,9 @@ Value AttentionForward::reduced(Value vector, vector::CombiningKind kind) {
 
 LogicalResult emitAttention(Emission &e) {
   for (Operation &op : e.body()) {
-    if (auto attend = dyn_cast<AttendOp>(op))
-      return AttentionForward(e, attend).emit();
-    if (auto gradient = dyn_cast<AttendGradOp>(op))
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      return AttentionForward(e, attention).emit();
+    if (auto gradient = dyn_cast<AttentionGradOp>(op))
       return emitAttentionGradient(e, gradient);
   }
   return e.kernel.emitError("an attention kernel without attention");

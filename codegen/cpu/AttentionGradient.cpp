@@ -29,7 +29,7 @@ constexpr int64_t blockRows = 16;
 /// Emits a kernel of attention, backward.
 class AttentionGradient {
 public:
-  AttentionGradient(Emission &emission, AttendGradOp op)
+  AttentionGradient(Emission &emission, AttentionGradOp op)
       : e(emission), op(op), t(emission, op.getQuery(), op.getKey(), op.getCausal()),
         scale(op.getScale().convertToDouble()) {}
 
@@ -77,7 +77,7 @@ private:
   void gather(Value firstKey, const Buffer &sums, const Buffer &factors, const Buffer &packed);
 
   Emission &e;
-  AttendGradOp op;
+  AttentionGradOp op;
   AttentionTiles t;
   double scale;
   std::optional<HeadView> query, key, value, output, logSumExp, cotangent;
@@ -302,7 +302,7 @@ void AttentionGradient::gather(Value firstKey, const Buffer &sums, const Buffer 
 
 } // namespace
 
-LogicalResult emitAttentionGradient(Emission &emission, AttendGradOp op) {
+LogicalResult emitAttentionGradient(Emission &emission, AttentionGradOp op) {
   return AttentionGradient(emission, op).emit();
 }
 

@@ -24,7 +24,7 @@ namespace weir::gpu {
 constexpr int64_t widestHead = 256;
 
 std::string attentionDeclines(Operation *root) {
-  if (isa<AttendOp, AttendGradOp>(root) && shapeOf(root->getOperand(0))[3] > widestHead)
+  if (isa<AttentionOp, AttentionGradOp>(root) && shapeOf(root->getOperand(0))[3] > widestHead)
     return "heads of more than " + std::to_string(widestHead);
   return "";
 }
@@ -68,8 +68,8 @@ class AttentionEmitter {
 public:
   AttentionEmitter(Emission &emission, Value query, Value key, bool causal, double scale);
 
-  LogicalResult forward(AttendOp op);
-  LogicalResult gradient(AttendGradOp op);
+  LogicalResult forward(AttentionOp op);
+  LogicalResult gradient(AttentionGradOp op);
 
 private:
   struct View {
@@ -264,7 +264,7 @@ LogicalResult AttentionEmitter::finish(StringRef header) {
   return success();
 }
 
-LogicalResult AttentionEmitter::forward(AttendOp op) {
+LogicalResult AttentionEmitter::forward(AttentionOp op) {
   chooseFactor(op, {op.getQuery(), op.getKey(), op.getValue()});
   std::string body;
   for (auto [name, operand] : {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
@@ -284,7 +284,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
   return finish("weir_attention.h");
 }
 
-LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
+LogicalResult AttentionEmitter::gradient(AttentionGradOp op) {
   chooseFactor(op, {op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()});
   std::string factors, all;
   for (auto [name, operand] :
@@ -342,11 +342,11 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
 
 LogicalResult emitAttention(Emission &e) {
   for (Operation &op : e.body()) {
-    if (auto attend = dyn_cast<AttendOp>(op))
-      return AttentionEmitter(e, attend.getQuery(), attend.getKey(), attend.getCausal(),
-                              attend.getScale().convertToDouble())
-          .forward(attend);
-    if (auto gradient = dyn_cast<AttendGradOp>(op))
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      return AttentionEmitter(e, attention.getQuery(), attention.getKey(), attention.getCausal(),
+                              attention.getScale().convertToDouble())
+          .forward(attention);
+    if (auto gradient = dyn_cast<AttentionGradOp>(op))
       return AttentionEmitter(e, gradient.getQuery(), gradient.getKey(), gradient.getCausal(),
                               gradient.getScale().convertToDouble())
           .gradient(gradient);

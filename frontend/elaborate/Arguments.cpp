@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Arguments.h"
+#include "frontend/elaborate/Builtins.h"
 #include "frontend/foreign/Foreign.h"
 #include "runtime/base/NearestName.h"
 
@@ -46,7 +47,10 @@ public:
 private:
   Diagnostic &report(Range range, std::string message) {
     good = false;
-    return reporter.error(range, std::move(message));
+    Diagnostic &made = reporter.error(range, std::move(message));
+    if (signature.declared.valid() && findBuiltin(signature.name))
+      made.help(name + " is a definition of the model, which hides the built-in function");
+    return made;
   }
 
   static Diagnostic &declared(Diagnostic &diagnostic, Range where) {

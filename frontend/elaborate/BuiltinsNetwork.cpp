@@ -27,7 +27,7 @@ static Value normalize(BuiltinCall &call) {
   return Tensor{op.getNormalized(), x->dims};
 }
 
-static Value attend(BuiltinCall &call) {
+static Value attention(BuiltinCall &call) {
   const Tensor *q = call.floats(0), *k = call.floats(1), *v = call.floats(2);
   auto causal = call.truth(3, false);
   if (!q || !k || !v || !causal)
@@ -42,18 +42,18 @@ static Value attend(BuiltinCall &call) {
   for (int64_t i : {0, 1, 3})
     fits = fits && q->dims[i].size == k->dims[i].size;
   if (!fits) {
-    call.error("the shapes of `attend` do not fit: q is " + describe(*q) + ", k is " +
+    call.error("the shapes of `attention` do not fit: q is " + describe(*q) + ", k is " +
                describe(*k) + ", v is " + describe(*v))
         .help("all three agree but for q's time, dimension 2");
     return {};
   }
   if (*causal && k->dims[2].size < q->dims[2].size) {
-    call.error("causal `attend` needs at least as many keys as queries: " + describe(k->dims[2]) +
-               " keys, " + describe(q->dims[2]) + " queries");
+    call.error("causal `attention` needs at least as many keys as queries: " +
+               describe(k->dims[2]) + " keys, " + describe(q->dims[2]) + " queries");
     return {};
   }
-  auto op = AttendOp::create(call.builder(), call.location(), q->value, k->value, v->value, *scale,
-                             *causal);
+  auto op = AttentionOp::create(call.builder(), call.location(), q->value, k->value, v->value,
+                                *scale, *causal);
   return Tensor{op.getResult(), q->dims};
 }
 
@@ -166,7 +166,7 @@ static Value maxPool(BuiltinCall &call) {
 
 const std::vector<Builtin> networkBuiltins = {
     {"normalize", "x, eps=", normalize},
-    {"attend", "q, k, v, causal=, scale=", attend},
+    {"attention", "q, k, v, causal=, scale=", attention},
     {"log_softmax", "x", logSoftmax},
     {"softmax_cross_entropy", "logits, labels", softmaxCrossEntropy},
     {"conv", "x, w, stride=, padding=", convolution},

@@ -10,6 +10,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/Parameters.h"
 #include "frontend/foreign/Foreign.h"
+#include "ir/weir/FormerNames.h"
 #include "runtime/base/NearestName.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -73,6 +74,18 @@ void Elaborator::reportUnknownCall(const ast::CallExpr &expr) {
     report.suggest(nearestName(name, visibleCallables()));
 }
 
+const Builtin *Elaborator::findRenamed(const ast::Identifier &callee) {
+  std::string now = presentNameOf(callee.text).str();
+  const Builtin *builtin = findBuiltin(now);
+  if (!builtin)
+    return nullptr;
+  Diagnostic &note = diagnostics.renamed(callee.range, callee.text, now);
+  if (const ast::CallableItem *own = findCallable(now))
+    note.note(own->name.range,
+              "this hides the built-in `" + now + "`: rename it to call the latter");
+  return builtin;
+}
+
 Value Elaborator::call(const ast::CallExpr &expr) {
   const std::string &name = expr.callee.text;
   Binding *binding = current->scope->find(name);
@@ -87,6 +100,8 @@ Value Elaborator::call(const ast::CallExpr &expr) {
   }
   const ast::CallableItem *callable = findCallable(name);
   const Builtin *builtin = callable ? nullptr : findBuiltin(name);
+  if (!callable && !builtin)
+    builtin = findRenamed(expr.callee);
   if (!callable && !builtin) {
     evaluateArguments(expr.arguments); // for what else is wrong
     if (binding && binding->value.isPoison())

@@ -113,6 +113,8 @@ private:
   void reportRecursion(const ast::CallableItem &callable, Range range, const std::string &message);
   void reportDepth(const ast::CallableItem &callable, Range range);
   void reportUnknownCall(const ast::CallExpr &expr);
+  /// A builtin by its former name, with a note; null if there is none.
+  const Builtin *findRenamed(const ast::Identifier &callee);
   std::vector<std::string> visibleCallables();
 
   //===--- Entries (Recipe.cpp, Entries.cpp, Step.cpp) ----------------------------------------===//

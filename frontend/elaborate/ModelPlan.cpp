@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/ModelPlan.h"
+#include "ir/weir/FormerNames.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Cast.h"
@@ -83,8 +84,33 @@ bool ModelPlan::holds(const ast::ExprPtr &where,
   return evaluator.holds(where, texts, /*otherwise=*/false);
 }
 
+/// The first text of a predicate that is the former name of an op; null if there is none, or if the
+/// predicate contains a present name too.
+static const ast::StringExpr *formerNameIn(const ast::Expr &where) {
+  const ast::StringExpr *found = nullptr;
+  bool isPresent = false;
+  visit(where, [&](const ast::Expr &expr) {
+    const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
+    if (text && !found && !presentNameOf(text->value).empty())
+      found = text;
+    isPresent |= text && !formerNameOf(text->value).empty();
+  });
+  return isPresent ? nullptr : found;
+}
+
+/// A predicate that contains a former name of an op sees the op by that name.
 bool ModelPlan::matches(const Pin &pin, const std::string &name, const std::string &op) {
-  return holds(pin.entry->where, {{"name", name}, {"op", op}});
+  auto holdsFor = [&](const std::string &op) {
+    return holds(pin.entry->where, {{"name", name}, {"op", op}});
+  };
+  bool result = holdsFor(op);
+  std::string before = formerNameOf(op).str();
+  const ast::StringExpr *text =
+      pin.entry->where && !before.empty() ? formerNameIn(*pin.entry->where) : nullptr;
+  if (!text || holdsFor(before) == result)
+    return result;
+  diagnostics.renamed(text->range, text->value, presentNameOf(text->value).str());
+  return !result;
 }
 
 /// Of the parameter that the op multiplies; where it multiplies none, of the instance that it

@@ -13,8 +13,8 @@
 namespace weir {
 
 constexpr uint64_t computeQueue = 0;
-constexpr uint64_t fetchQueue = 1; ///< from the host's memory, and inputs
-constexpr uint64_t putQueue = 2;   ///< to the host's memory
+constexpr uint64_t fromHostQueue = 1; ///< from the host's memory, and inputs
+constexpr uint64_t toHostQueue = 2;   ///< to the host's memory
 
 /// Of the collectives along an axis of the mesh: one has one order, and so a queue. On GPUs those
 /// of all axes are on the first's.

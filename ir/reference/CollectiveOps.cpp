@@ -54,17 +54,17 @@ Tensors unpack(UnpackOp op, Inputs in) {
   return parts;
 }
 
-Tensors cross(CrossOp, Inputs in) { return {in[0]}; }
+Tensors stageTransfer(StageTransferOp, Inputs in) { return {in[0]}; }
 
-mlir::FailureOr<Tensors> keep(KeepOp op, Inputs in, Interpreter &interpreter) {
-  interpreter.kept[{int64_t(op.getNumber()), interpreter.microbatch}] = in[0];
+mlir::FailureOr<Tensors> save(SaveOp op, Inputs in, Interpreter &interpreter) {
+  interpreter.saved[{int64_t(op.getNumber()), interpreter.microbatch}] = in[0];
   return Tensors{};
 }
 
-mlir::FailureOr<Tensors> kept(KeptOp op, Inputs, Interpreter &interpreter) {
-  auto found = interpreter.kept.find({int64_t(op.getNumber()), interpreter.microbatch});
-  if (found == interpreter.kept.end()) {
-    op.emitOpError("is kept by no section that has run");
+mlir::FailureOr<Tensors> saved(SavedOp op, Inputs, Interpreter &interpreter) {
+  auto found = interpreter.saved.find({int64_t(op.getNumber()), interpreter.microbatch});
+  if (found == interpreter.saved.end()) {
+    op.emitOpError("is saved by no section that has run");
     return mlir::failure();
   }
   return Tensors{found->second};
@@ -80,11 +80,11 @@ void attachCollective(mlir::MLIRContext &context) {
   attach<CollectivePermuteOp, exchange<CollectivePermuteOp>>(context);
   attach<PackOp, pack>(context);
   attach<UnpackOp, unpack>(context);
-  attach<CrossOp, cross>(context);
+  attach<StageTransferOp, stageTransfer>(context);
   attach<SendOp, exchange<SendOp>>(context);
   attach<ReceiveOp, exchange<ReceiveOp>>(context);
-  attach<KeepOp, keep>(context);
-  attach<KeptOp, kept>(context);
+  attach<SaveOp, save>(context);
+  attach<SavedOp, saved>(context);
 }
 
 } // namespace weir::reference

@@ -124,7 +124,7 @@ struct Head {
   bool causal;
 };
 
-Tensors attend(AttendOp op, Inputs in, Interpreter &interpreter) {
+Tensors attention(AttentionOp op, Inputs in, Interpreter &interpreter) {
   Tensor result(in[0].shape), logSumExp(shapeOf(op.getLogSumExp()));
   Head head(op, in[0], in[1]);
   for (int64_t h = 0; h < in[0].shape[0] * in[0].shape[1]; ++h) {
@@ -155,7 +155,7 @@ Tensors attend(AttendOp op, Inputs in, Interpreter &interpreter) {
 
 // p = softmax(scale q k^T): dv = p^T g, ds = p * (g v^T - sum(g * out)), dq = scale ds k, dk =
 // scale ds^T q.
-Tensors attendGrad(AttendGradOp op, Inputs in, Interpreter &interpreter) {
+Tensors attentionGrad(AttentionGradOp op, Inputs in, Interpreter &interpreter) {
   Tensor queryGrad(in[0].shape), keyGrad(in[1].shape), valueGrad(in[2].shape);
   const Tensor &logSumExp = in[4];
   Head head(op, in[0], in[1]);
@@ -193,8 +193,8 @@ void attachComposites(mlir::MLIRContext &context) {
   attach<LogSoftmaxOp, logSoftmax>(context);
   attach<SoftmaxCrossEntropyOp, softmaxCrossEntropy>(context);
   attach<SoftmaxCrossEntropyGradOp, softmaxCrossEntropyGrad>(context);
-  attach<AttendOp, attend>(context);
-  attach<AttendGradOp, attendGrad>(context);
+  attach<AttentionOp, attention>(context);
+  attach<AttentionGradOp, attentionGrad>(context);
 }
 
 } // namespace weir::reference

@@ -53,8 +53,8 @@ public:
   std::function<mlir::FailureOr<Tensor>(mlir::Operation *, Tensor input)> exchange;
   /// Which of them runs, where it is one of several.
   int64_t microbatch = 0;
-  /// What sections have kept, by its number and its microbatch.
-  std::map<std::pair<int64_t, int64_t>, Tensor> kept;
+  /// The values that sections have saved, by number and microbatch.
+  std::map<std::pair<int64_t, int64_t>, Tensor> saved;
   /// Supplies the results of a weir.gradient, where set: its own are differences, two executions of
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;

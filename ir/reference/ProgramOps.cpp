@@ -27,9 +27,9 @@ mlir::FailureOr<Tensors> read(ReadOp op, Inputs, Interpreter &interpreter) {
   return Tensors{found->second};
 }
 
-mlir::FailureOr<Tensors> fetch(FetchOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
+mlir::FailureOr<Tensors> reload(ReloadOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
 
-mlir::FailureOr<Tensors> put(PutOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
+mlir::FailureOr<Tensors> offload(OffloadOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
 
 mlir::FailureOr<Tensors> write(WriteOp op, Inputs in, Interpreter &interpreter) {
   if (!op.getCondition() || in[1].values[0] != 0)
@@ -70,8 +70,8 @@ mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter 
 
 void attachProgram(mlir::MLIRContext &context) {
   attach<ReadOp, read>(context);
-  attach<FetchOp, fetch>(context);
-  attach<PutOp, put>(context);
+  attach<ReloadOp, reload>(context);
+  attach<OffloadOp, offload>(context);
   attach<WriteOp, write>(context);
   attach<KernelOp, kernel>(context);
   attach<MicrobatchesOp, microbatches>(context);

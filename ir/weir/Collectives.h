@@ -62,12 +62,12 @@ inline CollectiveFacts factsOf(mlir::Operation *op) {
   return facts;
 }
 
-/// Whether it is a collective or a transfer, or has one in its region, or what is kept from section
-/// to section: these keep their order.
+/// Whether it is a collective or a transfer, has one in its region, or saves or reads a saved
+/// value: these keep their order.
 inline bool hasCollectives(mlir::Operation *op) {
   return op
       ->walk([](mlir::Operation *inner) {
-        return isCollective(inner) || isTransfer(inner) || llvm::isa<KeepOp, KeptOp>(inner)
+        return isCollective(inner) || isTransfer(inner) || llvm::isa<SaveOp, SavedOp>(inner)
                    ? mlir::WalkResult::interrupt()
                    : mlir::WalkResult::advance();
       })

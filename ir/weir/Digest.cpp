@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Digest.h"
+#include "ir/weir/FormerNames.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/program/Access.h"
@@ -67,6 +68,13 @@ private:
       out << printable;
     }
     return place->second;
+  }
+
+  /// Checkpoints store digests. An op that was renamed is hashed by its former name, so that runs
+  /// of earlier releases can be resumed.
+  static std::string hashedNameOf(Operation *op) {
+    StringRef before = formerNameOf(op->getName().stripDialect());
+    return before.empty() ? op->getName().getStringRef().str() : "weir." + before.str();
   }
 
   /// Locations are no part of a digest.
@@ -135,7 +143,7 @@ private:
       written.emplace_back(write.getVariable().str(),
                            hashOf([&](llvm::raw_ostream &out) { operands(out, op); }));
     uint64_t all = hashOf([&](llvm::raw_ostream &out) {
-      out << op->getName() << " " << attributesOf(op) << inner;
+      out << hashedNameOf(op) << " " << attributesOf(op) << inner;
       operands(out, op);
     });
     for (OpResult result : op->getResults())

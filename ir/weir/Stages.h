@@ -57,8 +57,8 @@ private:
                  ? (*this)(loop->getOperand(argument.getArgNumber() - 1))
                  : everywhere;
     }
-    if (auto cross = llvm::dyn_cast<CrossOp>(op))
-      return static_cast<int64_t>(cross.getTo());
+    if (auto transfer = llvm::dyn_cast<StageTransferOp>(op))
+      return static_cast<int64_t>(transfer.getTo());
     if (auto loop = llvm::dyn_cast<MicrobatchesOp>(op)) {
       unsigned number = llvm::cast<mlir::OpResult>(value).getResultNumber();
       return number >= loop.numSums()

@@ -31,7 +31,7 @@ namespace {
 /// Whether another section reads the memory, under whatever shape.
 bool isKept(Value memory) {
   return llvm::any_of(memory.getUsers(), [](Operation *user) {
-    return isa<KeepOp>(user) || (isAlias(user) && isKept(user->getResult(0)));
+    return isa<SaveOp>(user) || (isAlias(user) && isKept(user->getResult(0)));
   });
 }
 
@@ -55,12 +55,12 @@ public:
 private:
   LogicalResult readBlock(Block &block);
   LogicalResult readKernel(KernelOp kernel);
-  void readFetch(FetchOp fetch);
-  void readPut(PutOp put);
+  void readReload(ReloadOp reload);
+  void readOffload(OffloadOp offload);
   /// A collective, a transfer, a pack or an unpack: each result has memory of its own, and is never
   /// made again, since its collective has one place among all.
   void readMoved(Operation *op);
-  void readKeep(KeepOp op);
+  void readSave(SaveOp op);
   LogicalResult readMicrobatches(MicrobatchesOp op);
   LogicalResult readSections(ArrayRef<MicrobatchesOp> sections);
   /// A carried value's own memory.
@@ -106,7 +106,7 @@ private:
 
   llvm::DenseMap<Block *, std::pair<int, int>> span;
   llvm::DenseMap<Block *, int> scopes;
-  llvm::DenseMap<std::pair<int64_t, int64_t>, int> keptAt; ///< (number, microbatch) -> tensor
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int> savedAt; ///< (number, microbatch) -> tensor
   int64_t microbatch = 0;
 };
 
@@ -179,21 +179,21 @@ LogicalResult StepReader::readKernel(KernelOp kernel) {
   return success();
 }
 
-void StepReader::readFetch(FetchOp fetch) {
-  int64_t bytes = storageBytes(fetch.getType());
-  int from = use(fetch.getValue());
-  int at = copy(from, tensor(fetch.getResult(), bytes, true));
-  record(Event::Kind::run, fetch, at);
-  result.makers[at] = fetch;
+void StepReader::readReload(ReloadOp reload) {
+  int64_t bytes = storageBytes(reload.getType());
+  int from = use(reload.getValue());
+  int at = copy(from, tensor(reload.getResult(), bytes, true));
+  record(Event::Kind::run, reload, at);
+  result.makers[at] = reload;
   result.step.actions[at].cost = facts.transferSeconds(bytes);
 }
 
-void StepReader::readPut(PutOp put) {
-  int from = use(put.getValue());
-  int at = copy(from, tensor(put.getResult(), 0, false));
-  record(Event::Kind::run, put, at);
-  result.makers[at] = put;
-  result.step.actions[at].cost = facts.transferSeconds(double(storageBytes(put.getType())));
+void StepReader::readOffload(OffloadOp offload) {
+  int from = use(offload.getValue());
+  int at = copy(from, tensor(offload.getResult(), 0, false));
+  record(Event::Kind::run, offload, at);
+  result.makers[at] = offload;
+  result.step.actions[at].cost = facts.transferSeconds(double(storageBytes(offload.getType())));
 }
 
 void StepReader::readMoved(Operation *op) {
@@ -218,7 +218,7 @@ void StepReader::readMoved(Operation *op) {
 
 /// Who reads it lends no place: other sections may read it as well. What is carried into a round is
 /// written over in the next, so it is copied.
-void StepReader::readKeep(KeepOp op) {
+void StepReader::readSave(SaveOp op) {
   Value memory = memoryOf(op.getInput());
   int held = use(memory);
   if (isa<BlockArgument>(memory)) {
@@ -226,7 +226,7 @@ void StepReader::readKeep(KeepOp op) {
     record(Event::Kind::keep, op, copy(carried, held), op.getInput()).label = "kept value";
   }
   result.step.tensors[held].lends = false;
-  keptAt[{int64_t(op.getNumber()), microbatch}] = held;
+  savedAt[{int64_t(op.getNumber()), microbatch}] = held;
 }
 
 SmallVector<int> StepReader::beginCarried(MicrobatchesOp op) {
@@ -343,8 +343,8 @@ LogicalResult StepReader::readSections(ArrayRef<MicrobatchesOp> sections) {
     record(Event::Kind::enter, section);
     for (auto [j, whole] : llvm::enumerate(section.getSliced()))
       result.tensorOf[section.getBody().front().getArgument(1 + j)] = use(whole);
-    for (KeptOp get : section.getBody().front().getOps<KeptOp>())
-      if (!keptAt.contains({int64_t(get.getNumber()), microbatch}))
+    for (SavedOp get : section.getBody().front().getOps<SavedOp>())
+      if (!savedAt.contains({int64_t(get.getNumber()), microbatch}))
         return get.emitOpError() << "is read in section " << order[i] << " of microbatch "
                                  << microbatch << " before it is computed";
     if (failed(readBody(section, buffers)))
@@ -377,16 +377,16 @@ LogicalResult StepReader::readBlock(Block &block) {
       } else if (microbatches == sections.front() && failed(readSections(sections))) {
         return failure();
       }
-    } else if (auto keep = dyn_cast<KeepOp>(op)) {
-      readKeep(keep);
-    } else if (auto get = dyn_cast<KeptOp>(op)) {
-      int held = keptAt.at({int64_t(get.getNumber()), microbatch});
+    } else if (auto save = dyn_cast<SaveOp>(op)) {
+      readSave(save);
+    } else if (auto get = dyn_cast<SavedOp>(op)) {
+      int held = savedAt.at({int64_t(get.getNumber()), microbatch});
       result.tensorOf[get.getResult()] = held;
       record(Event::Kind::show, get).tensor = held;
-    } else if (auto fetch = dyn_cast<FetchOp>(op)) {
-      readFetch(fetch);
-    } else if (auto put = dyn_cast<PutOp>(op)) {
-      readPut(put);
+    } else if (auto reload = dyn_cast<ReloadOp>(op)) {
+      readReload(reload);
+    } else if (auto offload = dyn_cast<OffloadOp>(op)) {
+      readOffload(offload);
     } else if (isCollective(&op) || isTransfer(&op) || isPacking(&op)) {
       readMoved(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {

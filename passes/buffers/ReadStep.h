@@ -19,13 +19,14 @@ namespace weir::buffers {
 struct Event {
   enum class Kind {
     read,  ///< `op`, a weir.read, shows the memory of a variable
-    run,   ///< `op` computes or moves: a kernel, a collective, a transfer, pack, unpack, fetch, put
+    run,   ///< `op` computes or moves: a kernel, a collective, a transfer, pack, unpack, reload,
+           ///< offload
     round, ///< the counter of a loop's rounds gets its memory
     carry, ///< `value`, with which the carried value `number` begins, is copied to the buffer of
            ///< that
     enter, ///< a loop begins, or the round of a section for `microbatch`
     keep,  ///< `value` is copied for a later reader, if the rules say so
-    show,  ///< `op`, a weir.kept, shows the memory of `tensor`
+    show,  ///< `op`, a weir.saved, shows the memory of `tensor`
     next,  ///< `value` is copied to the buffer of the carried value `number`
     store, ///< `value` is copied to the variable of `op`, a weir.write
     leave, ///< a loop ends
@@ -52,7 +53,7 @@ struct EntryStep {
   std::vector<Event> events;
   std::vector<Variable> variables;           ///< by number of Tensor::variable
   std::vector<int> outputs;                  ///< the kept tensors of the entry's results
-  std::vector<mlir::Operation *> makers;     ///< by action: the kernel, fetch or write; null: none
+  std::vector<mlir::Operation *> makers;     ///< by action: the kernel, reload or write; null: none
   std::vector<mlir::Value> values;           ///< by tensor
   llvm::DenseMap<mlir::Value, int> tensorOf; ///< by memoryOf()
   /// The block whose kernels are the stretch, and of each of its ops the first action, or the next

@@ -62,7 +62,7 @@ bool streams(KernelOp kernel, const llvm::StringSet<> &onHost) {
     return !write || !onHost.contains(write.getVariable());
   };
   return llvm::any_of(kernel.getInputs(),
-                      [](Value input) { return memoryOf(input).getDefiningOp<FetchOp>(); }) ||
+                      [](Value input) { return memoryOf(input).getDefiningOp<ReloadOp>(); }) ||
          !llvm::all_of(kernel.getResults(),
                        [&](Value result) { return everyUser(result, isElsewhere); });
 }

@@ -116,8 +116,8 @@ static void sinkSplit(MatmulOp matmul) {
 
 /// Where attention's result leaves through transpose and merge_dims, its other users read it back
 /// through their inverses.
-static void oneLayout(AttendOp attend) {
-  Value result = attend.getResult();
+static void oneLayout(AttentionOp attention) {
+  Value result = attention.getResult();
   if (CastOp cast = narrowing(result))
     result = cast.getResult();
   for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
@@ -304,14 +304,14 @@ void placeEpilogues(Block &block) {
   widenBehindViews(block);
   SmallVector<ConcatOp> concats;
   SmallVector<MatmulOp> products;
-  SmallVector<AttendOp> attentions;
+  SmallVector<AttentionOp> attentions;
   for (Operation &op : block) {
     if (auto concat = dyn_cast<ConcatOp>(op))
       concats.push_back(concat);
     if (auto matmul = dyn_cast<MatmulOp>(op))
       products.push_back(matmul);
-    if (auto attend = dyn_cast<AttendOp>(op))
-      attentions.push_back(attend);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      attentions.push_back(attention);
     if (auto relu = dyn_cast<MaxOp>(op))
       maskFromResult(relu);
   }

@@ -162,7 +162,7 @@ Value inMemory(Value value) {
 
 /// Attention reads memory through strides: where an operand is no view of memory, what it is a view
 /// of gets a kernel.
-void materializeAttended(OpOperand &operand) {
+void materializeAttentionOperand(OpOperand &operand) {
   OpOperand *moved = nullptr; // below a merge: its dimensions do not follow each other
   OpOperand *use = &operand;
   bool merged = false;
@@ -192,7 +192,7 @@ void outlineAttention(Block &block) {
   // One after the other: a backward kernel reads what the forward one yields.
   for (Operation *op : attentions) {
     for (OpOperand &operand : op->getOpOperands())
-      materializeAttended(operand);
+      materializeAttentionOperand(operand);
     RootKernel root = attentionKernel(op);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
@@ -297,7 +297,7 @@ std::optional<Chain> chainOf(Value value, const FusionGroup &group, const Groups
     if (!other || !other->fused) {
       // A variable may be another by then.
       Operation *maker = memoryOf(next).getDefiningOp();
-      if (next == value || !maker || isa<ReadOp, FetchOp>(maker))
+      if (next == value || !maker || isa<ReadOp, ReloadOp>(maker))
         return std::nullopt;
       chain.fresh.insert(next);
       continue;

@@ -26,33 +26,33 @@ using namespace weir;
 namespace {
 
 struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
-  /// A plan writes to the host's memory where it says so, and a fetch is of the old value.
-  void checkFetches(func::FuncOp entry, const llvm::StringSet<> &onHost) {
+  /// A plan writes to the host's memory where it says so, and a reload is of the old value.
+  void checkReloads(func::FuncOp entry, const llvm::StringSet<> &onHost) {
     Block &block = entry.front();
     llvm::StringMap<Operation *> written;
     for (WriteOp write : block.getOps<WriteOp>())
       if (onHost.contains(write.getVariable()))
         written[write.getVariable()] = write;
-    entry.walk([&](FetchOp fetch) {
-      Operation *maker = memoryOf(fetch.getValue()).getDefiningOp();
+    entry.walk([&](ReloadOp reload) {
+      Operation *maker = memoryOf(reload.getValue()).getDefiningOp();
       auto read = dyn_cast_or_null<ReadOp>(maker);
-      if (!isa_and_nonnull<PutOp>(maker) && !(read && onHost.contains(read.getVariable()))) {
-        fetch.emitError("is of what does not lie with the host");
+      if (!isa_and_nonnull<OffloadOp>(maker) && !(read && onHost.contains(read.getVariable()))) {
+        reload.emitError("is of what does not lie with the host");
         signalPassFailure();
       }
       Operation *write = read ? written.lookup(read.getVariable()) : nullptr;
-      if (!write || block.findAncestorOpInBlock(*fetch)->isBeforeInBlock(write))
+      if (!write || block.findAncestorOpInBlock(*reload)->isBeforeInBlock(write))
         return;
-      fetch.emitError("is of a variable that has been written to by then");
+      reload.emitError("is of a variable that has been written to by then");
       signalPassFailure();
     });
   }
 
-  /// What a put makes is in the host's memory, and kernels read the device's.
-  void checkPut(PutOp put) {
-    for (Operation *user : put.getResult().getUsers())
-      if (!isa<FetchOp>(user)) {
-        user->emitError("reads what lies with the host, which only weir.fetch may");
+  /// The result of an offload is in host memory, and kernels read device memory.
+  void checkOffload(OffloadOp offload) {
+    for (Operation *user : offload.getResult().getUsers())
+      if (!isa<ReloadOp>(user)) {
+        user->emitError("reads what lies with the host, which only weir.reload may");
         signalPassFailure();
       }
   }
@@ -63,14 +63,14 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       if (failed(requireBody(function)))
         return signalPassFailure();
-      checkFetches(function, onHost);
+      checkReloads(function, onHost);
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))
           return WalkResult::skip();
-        if (auto put = dyn_cast<PutOp>(op))
-          checkPut(put);
-        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, PutOp, WriteOp, MicrobatchesOp,
-                 YieldOp, SendOp, ReceiveOp, KeepOp, KeptOp>(op) &&
+        if (auto offload = dyn_cast<OffloadOp>(op))
+          checkOffload(offload);
+        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, ReloadOp, OffloadOp, WriteOp, MicrobatchesOp,
+                 YieldOp, SendOp, ReceiveOp, SaveOp, SavedOp>(op) &&
             !isCollective(op) && !isPacking(op) && !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();

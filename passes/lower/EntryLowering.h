@@ -44,7 +44,7 @@ private:
   mlir::LogicalResult emitKernel(KernelOp kernel, const Event &event);
   mlir::LogicalResult enter(MicrobatchesOp op, int64_t microbatch);
   void lowerCarry(MicrobatchesOp op, const Event &event);
-  void lowerKeep(const Event &event);
+  void lowerSave(const Event &event);
   void lowerCollective(mlir::Operation *op, const Event &event);
   void lowerTransfer(mlir::Operation *op, const Event &event);
   void lowerPacked(mlir::Operation *op, const Event &event);

@@ -197,7 +197,7 @@ LogicalResult EntryLowering::lower(const Event &event) {
   case Event::Kind::enter:
     return enter(cast<MicrobatchesOp>(op), event.microbatch);
   case Event::Kind::keep:
-    lowerKeep(event);
+    lowerSave(event);
     break;
   case Event::Kind::show:
     bufferOf[op->getResult(0)] = memoryOfTensor(event.tensor);
@@ -229,8 +229,9 @@ LogicalResult EntryLowering::lowerOp(const Event &event) {
     lowerPacked(op, event);
   } else {
     Value from = op->getOperand(0), made = op->getResult(0);
-    Value buffer = bufferOf[made] = isa<PutOp>(op) ? allocate(made, "put", plan::Space::host)
-                                                   : addResult(event, 0, made, "fetched");
+    Value buffer = bufferOf[made] = isa<OffloadOp>(op)
+                                        ? allocate(made, "offloaded", plan::Space::host)
+                                        : addResult(event, 0, made, "reloaded");
     copy(bufferOfValue(from), buffer, from.getType(), op->getLoc());
   }
   return success();
@@ -265,7 +266,7 @@ LogicalResult EntryLowering::enter(MicrobatchesOp op, int64_t microbatch) {
 }
 
 /// The rules say whether the value lies in memory that gets a new value before it is read.
-void EntryLowering::lowerKeep(const Event &event) {
+void EntryLowering::lowerSave(const Event &event) {
   const buffers::Action &action = actionOf(event);
   Value from = bufferOfValue(event.value), to = from;
   if (!action.keepsVariable || memory.buffers[action.reads.front()] < 0) {

@@ -32,11 +32,11 @@ using namespace weir;
 namespace {
 
 plan::Space spaceOf(Value buffer) { return cast<plan::BufferType>(buffer.getType()).getSpace(); }
-bool isFetch(plan::CopyOp copy) {
+bool isReload(plan::CopyOp copy) {
   return spaceOf(copy.getFrom()) == plan::Space::host &&
          spaceOf(copy.getTo()) == plan::Space::scratch;
 }
-bool isPut(plan::CopyOp copy) {
+bool isOffload(plan::CopyOp copy) {
   return spaceOf(copy.getFrom()) == plan::Space::scratch &&
          spaceOf(copy.getTo()) == plan::Space::host;
 }
@@ -49,8 +49,8 @@ public:
 
   void run() {
     readActions();
-    planPuts();
-    planFetches();
+    planOffloads();
+    planReloads();
     emit();
   }
 
@@ -62,8 +62,8 @@ private:
   };
 
   void readActions();
-  void planFetches();
-  void planPuts();
+  void planReloads();
+  void planOffloads();
   void emit();
   /// Takes memory while the entry's action runs, where there is room.
   bool take(size_t action, int64_t bytes);
@@ -79,7 +79,7 @@ private:
   std::vector<Operation *> actions; ///< of the entry itself
   std::vector<double> begins;       ///< when each begins, were there no transfers
   std::vector<int64_t> alive;       ///< bytes at each
-  std::vector<Transfer> fetches, puts;
+  std::vector<Transfer> reloads, offloads;
 };
 
 void Overlap::readActions() {
@@ -101,14 +101,14 @@ void Overlap::readActions() {
     };
     if (auto loop = dyn_cast<plan::LoopOp>(op))
       loop.walk([&](plan::Action inner) { add(inner, double(loop.getCount())); });
-    else if (auto copy = dyn_cast<plan::CopyOp>(op); !copy || (!isFetch(copy) && !isPut(copy)))
+    else if (auto copy = dyn_cast<plan::CopyOp>(op); !copy || (!isReload(copy) && !isOffload(copy)))
       add(action, 1);
     if (auto copy = dyn_cast<plan::CopyOp>(op); copy && action.getQueue() == computeQueue) {
       Transfer transfer{copy, actions.size(), actions.size()};
-      if (isFetch(copy))
-        fetches.push_back(transfer);
-      else if (isPut(copy))
-        puts.push_back(transfer);
+      if (isReload(copy))
+        reloads.push_back(transfer);
+      else if (isOffload(copy))
+        offloads.push_back(transfer);
     }
     op.walk([&](plan::Action) { topOf.push_back(actions.size()); });
     actions.push_back(&op);
@@ -155,24 +155,24 @@ static bool touches(Operation *around, Operation *memory, SymbolTableCollection 
 }
 
 /// From the last on: each is there when its user begins, and the transfers behind it have begun.
-void Overlap::planFetches() {
+void Overlap::planReloads() {
   SymbolTableCollection symbols;
   double begun = INFINITY;
-  for (Transfer &fetch : llvm::reverse(fetches)) {
-    int64_t bytes = alignedBytes(fetch.copy.getSize());
-    Operation *from = plan::placeOf(fetch.copy.getFrom()).memory;
-    Operation *to = plan::placeOf(fetch.copy.getTo()).memory;
-    double begin = std::min(begins[fetch.at], begun) - secondsOf(fetch.copy);
+  for (Transfer &reload : llvm::reverse(reloads)) {
+    int64_t bytes = alignedBytes(reload.copy.getSize());
+    Operation *from = plan::placeOf(reload.copy.getFrom()).memory;
+    Operation *to = plan::placeOf(reload.copy.getTo()).memory;
+    double begin = std::min(begins[reload.at], begun) - secondsOf(reload.copy);
     // What is put there is there when queue 0 has waited for it.
-    size_t at = fetch.at, earliest = 0;
-    for (const Transfer &put : puts)
-      if (put.at < fetch.at && put.moved > put.at + 1 &&
-          (touches(put.copy, from, symbols) || touches(put.copy, to, symbols)))
-        earliest = std::max(earliest, put.moved);
+    size_t at = reload.at, earliest = 0;
+    for (const Transfer &offload : offloads)
+      if (offload.at < reload.at && offload.moved > offload.at + 1 &&
+          (touches(offload.copy, from, symbols) || touches(offload.copy, to, symbols)))
+        earliest = std::max(earliest, offload.moved);
     while (at > earliest && begins[at] > begin && !touches(actions[at - 1], to, symbols) &&
            !touches(actions[at - 1], from, symbols, /*writesAlone=*/true) && take(at - 1, bytes))
       --at;
-    fetch.moved = at;
+    reload.moved = at;
     begun = std::min(begun, std::max(begin, begins[at]));
   }
 }
@@ -183,25 +183,25 @@ static bool isBegun(Operation *action) {
 }
 
 /// From the first on: each begins when it is made, and the transfers before it are done.
-void Overlap::planPuts() {
+void Overlap::planOffloads() {
   SymbolTableCollection symbols;
   double done = 0;
-  for (Transfer &put : puts) {
-    int64_t bytes = alignedBytes(put.copy.getSize());
-    done = std::max(done, begins[put.at]) + secondsOf(put.copy);
+  for (Transfer &offload : offloads) {
+    int64_t bytes = alignedBytes(offload.copy.getSize());
+    done = std::max(done, begins[offload.at]) + secondsOf(offload.copy);
     // What its user holds anyway costs nothing.
-    size_t at = put.at + 1;
-    Operation *from = plan::placeOf(put.copy.getFrom()).memory;
-    Operation *to = plan::placeOf(put.copy.getTo()).memory;
+    size_t at = offload.at + 1;
+    Operation *from = plan::placeOf(offload.copy.getFrom()).memory;
+    Operation *to = plan::placeOf(offload.copy.getTo()).memory;
     while (at < actions.size() && begins[at] < done &&
            !touches(actions[at], from, symbols, /*writesAlone=*/true) &&
            !touches(actions[at], to, symbols) && take(at, bytes))
       ++at;
     // What is begun on another queue comes behind what queue 0 had done when it recorded that: of a
     // wait behind the record it would not know, and may have the place of what is put.
-    while (at > put.at + 1 && isBegun(actions[at - 1]))
+    while (at > offload.at + 1 && isBegun(actions[at - 1]))
       --at;
-    put.moved = at;
+    offload.moved = at;
   }
 }
 
@@ -219,39 +219,39 @@ void Overlap::emit() {
     else
       builder.setInsertionPointAfter(actions.back());
   };
-  // Ahead of one action puts are waited for before fetches, which may have their place, begin.
-  for (const Transfer &put : puts) {
-    if (put.moved <= put.at + 1)
+  // Ahead of one action offloads are waited for before reloads, which may have their place, begin.
+  for (const Transfer &offload : offloads) {
+    if (offload.moved <= offload.at + 1)
       continue;
     Value made = makeEvent(), gone = makeEvent();
-    builder.setInsertionPoint(put.copy);
+    builder.setInsertionPoint(offload.copy);
     plan::RecordOp::create(builder, loc, made, computeQueue);
-    plan::WaitOp::create(builder, loc, made, putQueue);
-    put.copy->setAttr("queue", builder.getI64IntegerAttr(putQueue));
-    builder.setInsertionPointAfter(put.copy);
-    plan::RecordOp::create(builder, loc, gone, putQueue);
-    after(put.moved);
+    plan::WaitOp::create(builder, loc, made, toHostQueue);
+    offload.copy->setAttr("queue", builder.getI64IntegerAttr(toHostQueue));
+    builder.setInsertionPointAfter(offload.copy);
+    plan::RecordOp::create(builder, loc, gone, toHostQueue);
+    after(offload.moved);
     plan::WaitOp::create(builder, loc, gone, computeQueue);
   }
   size_t recordedAt = SIZE_MAX;
-  for (Transfer &fetch : fetches) {
-    if (fetch.moved == fetch.at)
+  for (Transfer &reload : reloads) {
+    if (reload.moved == reload.at)
       continue;
     Value there = makeEvent();
-    builder.setInsertionPointAfter(fetch.copy);
+    builder.setInsertionPointAfter(reload.copy);
     // What is to stand ahead of the copy's place, stands ahead of the wait from now on.
-    actions[fetch.at] = plan::WaitOp::create(builder, loc, there, computeQueue);
-    builder.setInsertionPoint(actions[fetch.moved]);
-    if (recordedAt != fetch.moved) {
+    actions[reload.at] = plan::WaitOp::create(builder, loc, there, computeQueue);
+    builder.setInsertionPoint(actions[reload.moved]);
+    if (recordedAt != reload.moved) {
       Value free = makeEvent();
       plan::RecordOp::create(builder, loc, free, computeQueue);
-      plan::WaitOp::create(builder, loc, free, fetchQueue);
-      recordedAt = fetch.moved;
+      plan::WaitOp::create(builder, loc, free, fromHostQueue);
+      recordedAt = reload.moved;
     }
-    fetch.copy->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
-    plan::placeOf(fetch.copy.getTo()).memory->moveBefore(fetch.copy);
-    fetch.copy->setAttr("queue", builder.getI64IntegerAttr(fetchQueue));
-    plan::RecordOp::create(builder, loc, there, fetchQueue);
+    reload.copy->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+    plan::placeOf(reload.copy.getTo()).memory->moveBefore(reload.copy);
+    reload.copy->setAttr("queue", builder.getI64IntegerAttr(fromHostQueue));
+    plan::RecordOp::create(builder, loc, there, fromHostQueue);
   }
 }
 
@@ -277,7 +277,7 @@ struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
 private:
   static bool hasTransfers(plan::EntryOp entry) {
     return llvm::any_of(entry.getOps<plan::CopyOp>(),
-                        [](plan::CopyOp copy) { return isFetch(copy) || isPut(copy); });
+                        [](plan::CopyOp copy) { return isReload(copy) || isOffload(copy); });
   }
   static int64_t scratchOf(plan::EntryOp entry) {
     return EntryLifetimes(entry).place(plan::Space::scratch, 0).end;

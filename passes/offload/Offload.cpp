@@ -85,33 +85,33 @@ private:
       return one->isBeforeInBlock(other);
     });
     Operation *last = nullptr;
-    FetchOp fetched;
-    llvm::DenseMap<Value, Value> shown; ///< of what is fetched, by what the read is shown as
+    ReloadOp reloaded;
+    llvm::DenseMap<Value, Value> shown; ///< of what is reloaded, by what the read is shown as
     SmallVector<Operation *> aliases;
     for (OpOperand *use : uses) {
       Operation *user = use->getOwner();
       OpBuilder builder(user);
       bool isNear = last && last->getBlock() == user->getBlock() && areNeighbours(last, user);
       if (last != user && !isNear) {
-        fetched = FetchOp::create(builder, read.getLoc(), read.getResult());
-        fetches[read.getVariable()].push_back(fetched);
+        reloaded = ReloadOp::create(builder, read.getLoc(), read.getResult());
+        reloads[read.getVariable()].push_back(reloaded);
         shown.clear();
       }
       last = user;
-      use->set(shownAs(builder, use->get(), read.getResult(), fetched.getResult(), shown));
+      use->set(shownAs(builder, use->get(), read.getResult(), reloaded.getResult(), shown));
     }
     eraseUnusedAliases(read.getResult());
   }
 
-  /// What is fetched in the shape of `value`, which shows the read.
-  static Value shownAs(OpBuilder &builder, Value value, Value read, Value fetched,
+  /// What is reloaded in the shape of `value`, which shows the read.
+  static Value shownAs(OpBuilder &builder, Value value, Value read, Value reloaded,
                        llvm::DenseMap<Value, Value> &shown) {
     if (value == read)
-      return fetched;
+      return reloaded;
     if (Value known = shown.lookup(value))
       return known;
     Operation *alias = value.getDefiningOp();
-    Value below = shownAs(builder, alias->getOperand(0), read, fetched, shown);
+    Value below = shownAs(builder, alias->getOperand(0), read, reloaded, shown);
     Operation *copy = builder.clone(*alias);
     copy->setOperand(0, below);
     return shown[value] = copy->getResult(0);
@@ -126,13 +126,13 @@ private:
       }
   }
 
-  /// To where the value is made, and all that want the old one have fetched it.
+  /// To where the value is made, and all that want the old one have reloaded it.
   void hasten(WriteOp write) {
     assert(!write.getCondition() && "the recipe's passes are done");
     Block &block = entry.front();
     Operation *last = write.getValue().getDefiningOp();
-    for (FetchOp fetch : fetches[write.getVariable()]) {
-      Operation *here = block.findAncestorOpInBlock(*fetch);
+    for (ReloadOp reload : reloads[write.getVariable()]) {
+      Operation *here = block.findAncestorOpInBlock(*reload);
       if (!last || last->isBeforeInBlock(here))
         last = here;
     }
@@ -144,7 +144,7 @@ private:
 
   func::FuncOp entry;
   const llvm::StringSet<> &onHost;
-  llvm::StringMap<SmallVector<FetchOp>> fetches; ///< by variable
+  llvm::StringMap<SmallVector<ReloadOp>> reloads; ///< by variable
 };
 
 struct OffloadVariables : weir::impl::OffloadBase<OffloadVariables> {

@@ -109,7 +109,7 @@ bool isOfLoop(Value memory) {
 bool Orderer::mayMove(KernelOp kernel) const {
   for (Value input : kernel.getInputs()) {
     Value memory = memoryOf(input);
-    if (isOfLoop(memory) || isa_and_nonnull<ReadOp, FetchOp>(memory.getDefiningOp()))
+    if (isOfLoop(memory) || isa_and_nonnull<ReadOp, ReloadOp>(memory.getDefiningOp()))
       return false;
   }
   bool may = true;

@@ -57,7 +57,7 @@ public:
 
   void run() {
     for (int action : llvm::seq(boundary))
-      putResults(action);
+      offloadResults(action);
     for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
       auto at = entry.actionOf.find(&op);
       if (at == entry.actionOf.end() || at->second < boundary ||
@@ -80,16 +80,16 @@ private:
     return released.away[tensor] && remat::mayGo(entry.step, tensor);
   }
 
-  void putResults(int action) {
+  void offloadResults(int action) {
     Operation *maker = entry.makers[action], *last = maker;
     for (int made : entry.step.actions[action].writes)
       if (isAway(made)) {
         OpBuilder builder(maker);
         builder.setInsertionPointAfter(last);
         Value value = entry.values[made];
-        auto put = PutOp::create(builder, value.getLoc(), value);
-        onHost[value] = put.getResult();
-        last = put;
+        auto offload = OffloadOp::create(builder, value.getLoc(), value);
+        onHost[value] = offload.getResult();
+        last = offload;
       }
   }
 
@@ -105,7 +105,7 @@ private:
         !remat::mayDrop(entry.step, found->second))
       return value;
     if (goes && !now.contains(memory)) {
-      now[memory] = FetchOp::create(builder, memory.getLoc(), onHost.lookup(memory)).getResult();
+      now[memory] = ReloadOp::create(builder, memory.getLoc(), onHost.lookup(memory)).getResult();
     } else if (!now.contains(memory)) {
       Operation *original = entry.makers[maker];
       SmallVector<Value> operands;

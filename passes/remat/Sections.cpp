@@ -34,24 +34,24 @@ public:
 
   void run() {
     for (MicrobatchesOp section : sections)
-      for (auto keep : bodyOf(section).getOps<KeepOp>()) {
-        keeps[keep.getNumber()] = keep;
-        numberOf.try_emplace(keep.getInput(), keep.getNumber());
-        next = std::max(next, int64_t(keep.getNumber()) + 1);
+      for (auto save : bodyOf(section).getOps<SaveOp>()) {
+        saves[save.getNumber()] = save;
+        numberOf.try_emplace(save.getInput(), save.getNumber());
+        next = std::max(next, int64_t(save.getNumber()) + 1);
       }
     for (MicrobatchesOp section : sections)
       if (goesBack(section))
         repeatIn(section);
     llvm::DenseSet<int64_t> isRead;
     for (MicrobatchesOp section : sections)
-      for (KeptOp get : llvm::make_early_inc_range(bodyOf(section).getOps<KeptOp>()))
+      for (SavedOp get : llvm::make_early_inc_range(bodyOf(section).getOps<SavedOp>()))
         if (get.use_empty())
           get.erase();
         else
           isRead.insert(int64_t(get.getNumber()));
-    for (auto &[number, keep] : keeps)
+    for (auto &[number, save] : saves)
       if (!isRead.contains(number))
-        keep.erase();
+        save.erase();
   }
 
 private:
@@ -65,13 +65,13 @@ private:
   /// What is read first comes first: what is computed again for one is there for the next.
   void repeatIn(MicrobatchesOp section) {
     struct Read {
-      KeptOp get;
+      SavedOp get;
       Operation *first;
       SmallVector<Operation *> shown; ///< aliases of it
     };
     std::vector<Read> reads;
-    for (auto get : bodyOf(section).getOps<KeptOp>()) {
-      if (!isRepeated(keeps.at(get.getNumber()).getInput()))
+    for (auto get : bodyOf(section).getOps<SavedOp>()) {
+      if (!isRepeated(saves.at(get.getNumber()).getInput()))
         continue;
       Read read{get, nullptr, {}};
       findUsers(get.getResult(), read.first, read.shown);
@@ -84,7 +84,7 @@ private:
     now.clear();
     for (Read &read : reads) {
       OpBuilder builder(read.first);
-      Value again = nowOf(keeps.at(read.get.getNumber()).getInput(), builder);
+      Value again = nowOf(saves.at(read.get.getNumber()).getInput(), builder);
       for (Operation *alias : read.shown)
         alias->moveBefore(read.first);
       read.get.getResult().replaceAllUsesWith(again);
@@ -113,14 +113,14 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (size_t slice = argument.getArgNumber() - 1; slice < home.getSliced().size())
         return now[value] = sliceOf(home.getSliced()[slice]);
-    if (auto get = dyn_cast_or_null<KeptOp>(maker))
-      return now[value] = KeptOp::create(builder, get.getLoc(), get.getType(), get.getNumber());
+    if (auto get = dyn_cast_or_null<SavedOp>(maker))
+      return now[value] = SavedOp::create(builder, get.getLoc(), get.getType(), get.getNumber());
     bool isRepeat = maker && kernels.contains(maker);
-    // What lies with the host is fetched again, which its kernel does too.
-    if (!isRepeat && !(maker && (isAlias(maker) || isa<FetchOp>(maker))))
-      return now[value] = kept(value, builder);
+    // An offloaded value is reloaded again, as its kernel does.
+    if (!isRepeat && !(maker && (isAlias(maker) || isa<ReloadOp>(maker))))
+      return now[value] = saved(value, builder);
     if (auto found = repeated.find(value); isRepeat && found != repeated.end())
-      return now[value] = kept(found->second, builder);
+      return now[value] = saved(found->second, builder);
     SmallVector<Value> operands;
     for (Value operand : maker->getOperands())
       operands.push_back(nowOf(operand, builder));
@@ -136,14 +136,14 @@ private:
     return now.lookup(value);
   }
 
-  Value kept(Value value, OpBuilder &builder) {
+  Value saved(Value value, OpBuilder &builder) {
     auto [known, isNew] = numberOf.try_emplace(value, next);
     if (isNew) {
       OpBuilder end(value.getParentBlock()->getTerminator());
-      keeps[next] = KeepOp::create(end, value.getLoc(), value, next);
+      saves[next] = SaveOp::create(end, value.getLoc(), value, next);
       ++next;
     }
-    return KeptOp::create(builder, value.getLoc(), value.getType(), known->second);
+    return SavedOp::create(builder, value.getLoc(), value.getType(), known->second);
   }
 
   Value sliceOf(Value whole) {
@@ -160,8 +160,8 @@ private:
 
   const SmallVector<MicrobatchesOp> sections;
   const llvm::DenseSet<Operation *> &kernels;
-  std::map<int64_t, KeepOp> keeps;
-  llvm::DenseMap<Value, int64_t> numberOf; ///< of values that are kept
+  std::map<int64_t, SaveOp> saves;
+  llvm::DenseMap<Value, int64_t> numberOf; ///< of values that are saved
   int64_t next = 1;
   MicrobatchesOp here;
   llvm::DenseMap<Value, Value> now;      ///< in the section at hand

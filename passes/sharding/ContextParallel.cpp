@@ -29,13 +29,13 @@ public:
     int tensor = mesh.find(tensorAxis);
     others = tensor < 0 ? 1 : mesh.axes[unsigned(tensor)].size;
     bool hasHeads = true, gathers = false;
-    entry.walk([&](AttendOp op) {
+    entry.walk([&](AttentionOp op) {
       int64_t count = shapeOf(op.getQuery())[heads];
       hasHeads &= count >= ranks;
       gathers |= count < ranks * others;
       hasStripes |= needsStripes(op);
     });
-    entry.walk([&](AttendOp op) { mayGather &= canBeStriped(op); });
+    entry.walk([&](AttentionOp op) { mayGather &= canBeStriped(op); });
     gathers &= mayGather;
     isAsked = way == ContextParallel::all_to_all;
     isRing = way == ContextParallel::ring;
@@ -44,11 +44,11 @@ public:
   }
 
   /// What is wrong with cutting attention over the axis, or "".
-  std::string wrongWith(AttendOp op) const {
+  std::string wrongWith(AttentionOp op) const {
     ArrayRef<int64_t> queries = shapeOf(op.getQuery());
     int64_t keys = shapeOf(op.getKey())[positions], places = std::min(queries[positions], keys);
     if (places < ranks)
-      return "sequences, but `attend` has " + std::to_string(places) +
+      return "sequences, but `attention` has " + std::to_string(places) +
              (places == 1 ? " position" : " positions") + " here: expected at least one per rank";
     int64_t least = isAsked ? ranks * others : ranks;
     if (byHeads && queries[heads] < least)
@@ -93,7 +93,7 @@ public:
 
 private:
   /// Or needs not be.
-  bool canBeStriped(AttendOp op) const {
+  bool canBeStriped(AttentionOp op) const {
     int64_t queries = shapeOf(op.getQuery())[positions], keys = shapeOf(op.getKey())[positions];
     return !needsStripes(op) || (queries == keys && keys % ranks == 0);
   }
@@ -126,7 +126,7 @@ LogicalResult applyContextParallel(func::FuncOp entry, Propagation &propagation,
   Sequences sequences(entry, propagation, mesh, axis, way);
   bool isAny = false;
   llvm::DenseSet<std::pair<Value, Value>> others; // queries and keys
-  auto walked = entry.walk([&](AttendOp op) {
+  auto walked = entry.walk([&](AttentionOp op) {
     isAny = true;
     std::string wrong = sequences.wrongWith(op);
     if (wrong.empty())
@@ -142,10 +142,11 @@ LogicalResult applyContextParallel(func::FuncOp entry, Propagation &propagation,
   if (isStep && !isAny)
     return emitError(entry.getLoc())
            << asked
-           << " shards sequences, but this model has no attention (`attend`): to shard "
+           << " shards sequences, but this model does not call `attention`: to shard "
               "batches, use dp";
   entry.walk([&](Operation *op) {
-    if (isa<AttendOp, AttendGradOp>(op) && !others.contains({op->getOperand(0), op->getOperand(1)}))
+    if (isa<AttentionOp, AttentionGradOp>(op) &&
+        !others.contains({op->getOperand(0), op->getOperand(1)}))
       sequences.cut(cast<Shardable>(op));
   });
   propagation.run(entry, sequenceReason.str());

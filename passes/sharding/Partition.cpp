@@ -277,12 +277,12 @@ private:
         return op->emitOpError("is causal, and its queries are cut into stripes alone: ")
                << "expected one place of the innermost piece for each rank";
       Value number = reshard.begin(op->getLoc(), stripes);
-      values = ring ? attendInRing(builder, op, operands, types, number, axisOf(*ring),
-                                   ring->back().parts(mesh))
-                    : attendInStripes(builder, op, operands, types, number, stripes.size);
+      values = ring ? attentionInRing(builder, op, operands, types, number, axisOf(*ring),
+                                      ring->back().parts(mesh))
+                    : attentionInStripes(builder, op, operands, types, number, stripes.size);
     } else if (ring) {
-      values = attendInRing(builder, op, operands, types, nullptr, axisOf(*ring),
-                            ring->back().parts(mesh));
+      values = attentionInRing(builder, op, operands, types, nullptr, axisOf(*ring),
+                               ring->back().parts(mesh));
     } else {
       Operation *made = compute(op, operands, types, cuts, opSharding.results[0]);
       values.assign(made->result_begin(), made->result_end());
@@ -306,7 +306,7 @@ private:
     unsigned axis = pieces.back().axes.back();
     for (unsigned i : {1, 2}) { // keys and values
       opSharding.operands[i].dimensions[positions] = pieces;
-      if (!isa<AttendGradOp>(op))
+      if (!isa<AttentionGradOp>(op))
         continue;
       opSharding.results[i].dimensions[positions] = pieces;
       llvm::erase(opSharding.results[i].partial, axis);

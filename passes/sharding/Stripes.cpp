@@ -86,7 +86,7 @@ private:
       return value;
     SmallVector<int64_t> rows(count, shapeOf(value)[0]);
     return CollectivePermuteOp::create(builder, b.loc, value.getType(), value, ring, rows,
-                                       isa<AttendGradOp>(op));
+                                       isa<AttentionGradOp>(op));
   }
 
   /// Keys or values of a stripe: in a ring of the one that is so many ranks before. In order.
@@ -107,10 +107,10 @@ private:
     bool isForward = more.empty();
     for (auto [i, type] : llvm::enumerate(types))
       made.push_back(isForward || i == 0 || !ring.empty() ? type : typeLikePart(type));
-    Operation *attends = cloneWith(builder, op, local, made);
-    attends->removeAttr(factorShardingAttrName);
-    attends->removeAttr(ringShardingAttrName);
-    return SmallVector<Value>(attends->getResults());
+    Operation *attention = cloneWith(builder, op, local, made);
+    attention->removeAttr(factorShardingAttrName);
+    attention->removeAttr(ringShardingAttrName);
+    return SmallVector<Value>(attention->getResults());
   }
 
   Type typeLikePart(Type type) {
@@ -209,22 +209,22 @@ private:
 } // namespace
 
 bool needsStripes(Operation *op) {
-  if (auto attend = dyn_cast<AttendOp>(op))
-    return attend.getCausal();
-  auto gradient = dyn_cast<AttendGradOp>(op);
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return attention.getCausal();
+  auto gradient = dyn_cast<AttentionGradOp>(op);
   return gradient && gradient.getCausal();
 }
 
-SmallVector<Value> attendInStripes(OpBuilder &builder, Operation *op, ValueRange operands,
-                                   TypeRange types, Value number, int64_t count) {
+SmallVector<Value> attentionInStripes(OpBuilder &builder, Operation *op, ValueRange operands,
+                                      TypeRange types, Value number, int64_t count) {
   Striped striped(builder, op, operands, types, number, count);
-  return isa<AttendOp>(op) ? striped.forward() : striped.gradient();
+  return isa<AttentionOp>(op) ? striped.forward() : striped.gradient();
 }
 
-SmallVector<Value> attendInRing(OpBuilder &builder, Operation *op, ValueRange operands,
-                                TypeRange types, Value number, StringRef axis, int64_t count) {
+SmallVector<Value> attentionInRing(OpBuilder &builder, Operation *op, ValueRange operands,
+                                   TypeRange types, Value number, StringRef axis, int64_t count) {
   Striped striped(builder, op, operands, types, number, count, axis);
-  return isa<AttendOp>(op) ? striped.forward() : striped.gradient();
+  return isa<AttentionOp>(op) ? striped.forward() : striped.gradient();
 }
 
 } // namespace weir::sharding

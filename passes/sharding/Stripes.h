@@ -26,19 +26,19 @@ bool needsStripes(mlir::Operation *op);
 /// The results, of these types, of causal attention (or its gradient) for stripe `number` of
 /// `count`. The operands are the stripe's queries, and all keys and values, as many as all queries
 /// together. Gradients of keys and values are those of the stripe's queries only.
-llvm::SmallVector<mlir::Value> attendInStripes(mlir::OpBuilder &builder, mlir::Operation *op,
-                                               mlir::ValueRange operands, mlir::TypeRange types,
-                                               mlir::Value number, int64_t count);
+llvm::SmallVector<mlir::Value> attentionInStripes(mlir::OpBuilder &builder, mlir::Operation *op,
+                                                  mlir::ValueRange operands, mlir::TypeRange types,
+                                                  mlir::Value number, int64_t count);
 
 /// The same if keys and values are sharded as queries are, and pass from rank to rank along the
 /// axis with their gradients (Liu et al., "Ring attention with blockwise transformers for
 /// near-infinite context", 2023): a rank holds one shard of the keys at a time. Operands and
 /// results are this rank's shards. With `number`, queries and keys are stripes and causal; without
 /// it, every query attends to all keys.
-llvm::SmallVector<mlir::Value> attendInRing(mlir::OpBuilder &builder, mlir::Operation *op,
-                                            mlir::ValueRange operands, mlir::TypeRange types,
-                                            mlir::Value number, llvm::StringRef axis,
-                                            int64_t count);
+llvm::SmallVector<mlir::Value> attentionInRing(mlir::OpBuilder &builder, mlir::Operation *op,
+                                               mlir::ValueRange operands, mlir::TypeRange types,
+                                               mlir::Value number, llvm::StringRef axis,
+                                               int64_t count);
 
 } // namespace weir::sharding
 

@@ -110,10 +110,10 @@ private:
   const Mesh &mesh;
 };
 
-class Crosser {
+class TransferInserter {
 public:
   /// `sumsApart`: sums of microbatches may be added up in another order than without stages.
-  Crosser(ModuleOp module, const Mesh &mesh, const MeshRates &rates, bool sumsApart)
+  TransferInserter(ModuleOp module, const Mesh &mesh, const MeshRates &rates, bool sumsApart)
       : module(module), mesh(mesh), rates(rates), sumsApart(sumsApart), lying(module, mesh) {}
 
   void run(func::FuncOp function) {
@@ -134,11 +134,11 @@ private:
         visitLoop(loop);
         continue;
       }
-      if (isa<CrossOp, YieldOp>(op))
+      if (isa<StageTransferOp, YieldOp>(op))
         continue; // made here; the loop's
       int64_t stage = stageFor(&op);
       for (OpOperand &operand : op.getOpOperands())
-        operand.set(crossed(operand, stage));
+        operand.set(transferred(operand, stage));
       if (!isa<ReadOp, WriteOp, func::ReturnOp>(op))
         sayStage(&op, stage);
       for (Value result : op.getResults())
@@ -204,7 +204,7 @@ private:
       }
       int64_t stage = of(loop.getCarried()[i - sums]);
       OpOperand &operand = yield->getOpOperand(unsigned(i));
-      operand.set(crossed(operand, stage));
+      operand.set(transferred(operand, stage));
       at[result] = stage;
     }
     if (sumsApart && loop.getCount() > 1)
@@ -261,20 +261,20 @@ private:
       sum.replaceAllUsesWith(add->getResult(0));
       add->setOperands({sum, other});
       OpOperand &use = add->getOpOperand(1);
-      use.set(crossed(use, saidStage(add)));
+      use.set(transferred(use, saidStage(add)));
       lastOf[made.getResult(addend.sum)] = add->getResult(0);
     }
   }
 
   /// What crosses of gradients that are added up here, in the order they are read.
-  static CrossOp crossIn(AddOp add) {
+  static StageTransferOp transferIn(AddOp add) {
     if (!add || !add->hasOneUse() || !isBackward(add))
       return {};
     for (Value operand : add->getOperands()) {
-      auto cross = operand.getDefiningOp<CrossOp>();
-      if (cross && cross->hasOneUse() && cross->getBlock() == add->getBlock())
-        return cross;
-      if (CrossOp deeper = crossIn(operand.getDefiningOp<AddOp>()))
+      auto transfer = operand.getDefiningOp<StageTransferOp>();
+      if (transfer && transfer->hasOneUse() && transfer->getBlock() == add->getBlock())
+        return transfer;
+      if (StageTransferOp deeper = transferIn(operand.getDefiningOp<AddOp>()))
         return deeper;
     }
     return {};
@@ -282,20 +282,20 @@ private:
 
   /// Takes an addend that crosses out of a sum, if there is one.
   std::optional<Addend> addendOf(OpOperand &sum) {
-    CrossOp cross = crossIn(sum.get().getDefiningOp<AddOp>());
-    if (!cross)
+    StageTransferOp transfer = transferIn(sum.get().getDefiningOp<AddOp>());
+    if (!transfer)
       return std::nullopt;
-    Value value = cross.getInput();
-    auto add = cast<AddOp>(*cross->user_begin());
-    add.replaceAllUsesWith(add.getLhs() == cross.getResult() ? add.getRhs() : add.getLhs());
+    Value value = transfer.getInput();
+    auto add = cast<AddOp>(*transfer->user_begin());
+    add.replaceAllUsesWith(add.getLhs() == transfer.getResult() ? add.getRhs() : add.getLhs());
     add->setOperands({value, value}); // until it is moved
-    known.erase({value.getAsOpaquePointer(), int64_t(cross.getTo())});
-    cross.erase();
+    known.erase({value.getAsOpaquePointer(), int64_t(transfer.getTo())});
+    transfer.erase();
     return Addend{sum.getOperandNumber(), add, value};
   }
 
   /// What is used on a stage, or on all, there.
-  Value crossed(OpOperand &use, int64_t to) {
+  Value transferred(OpOperand &use, int64_t to) {
     Value value = use.get();
     int64_t from = of(value);
     if (from == everywhere || from == to)
@@ -310,15 +310,15 @@ private:
     if (isOfLess(value)) {
       Operation *again = builder.clone(*value.getDefiningOp());
       OpOperand &less = again->getOpOperand(0);
-      less.set(crossed(less, to));
+      less.set(transferred(less, to));
       sayStage(again, to);
       made = again->getResult(0);
     } else {
       Layout layout = inParts(lying.between(use), value);
-      auto cross = CrossOp::create(builder, value.getLoc(), value, from, to, ++number);
+      auto transfer = StageTransferOp::create(builder, value.getLoc(), value, from, to, ++number);
       if (layout.isCut())
-        cross->setAttr(factorShardingAttrName, shardingAttr(value.getContext(), layout, mesh));
-      made = cross;
+        transfer->setAttr(factorShardingAttrName, shardingAttr(value.getContext(), layout, mesh));
+      made = transfer;
     }
     known[{value.getAsOpaquePointer(), to}] = made;
     at[made] = to;
@@ -352,9 +352,9 @@ private:
   const bool sumsApart;
   Lying lying;
   llvm::DenseMap<Value, Value> lastOf; ///< of a sum of microbatches: with what is added behind them
-  int64_t number = 0;                  ///< of the last that crosses
+  int64_t number = 0;                  ///< of the last transfer
   llvm::DenseMap<Value, int64_t> at;
-  std::map<std::pair<const void *, int64_t>, Value> known; ///< what has been crossed
+  std::map<std::pair<const void *, int64_t>, Value> known; ///< the transferred values
 };
 
 struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
@@ -366,7 +366,7 @@ struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
     const bool sumsApart = strategy.hosts.axes.empty();
     const MeshRates rates = strategy.usedRates();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Crosser(getOperation(), strategy.mesh, rates, sumsApart).run(function);
+      TransferInserter(getOperation(), strategy.mesh, rates, sumsApart).run(function);
   }
 };
 

@@ -216,13 +216,13 @@ private:
       return emitError(value.getLoc())
              << "is carried from the backward pass of one microbatch to the next, which a pipeline "
                 "has already started: expected a --mesh without pp";
-    auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
+    auto [known, isNew] = saved.try_emplace(value, int64_t(saved.size()) + 1);
     if (isNew) {
       Made &made = sections[size_t(home)];
       OpBuilder end(made.loop.getBody().front().getTerminator());
-      KeepOp::create(end, value.getLoc(), made.mapping.lookup(value), known->second);
+      SaveOp::create(end, value.getLoc(), made.mapping.lookup(value), known->second);
     }
-    auto get = KeptOp::create(builder, value.getLoc(), value.getType(), known->second);
+    auto get = SavedOp::create(builder, value.getLoc(), value.getType(), known->second);
     setPhase(get, Phases().of(value));
     mapping.map(value, get.getResult());
     return success();
@@ -262,7 +262,7 @@ private:
   llvm::DenseSet<Operation *> again;  ///< later sections compute it again
   SmallVector<int64_t> resultSection; ///< -2: elsewhere
   std::vector<Made> sections;
-  llvm::DenseMap<Value, int64_t> kept; ///< by number
+  llvm::DenseMap<Value, int64_t> saved; ///< by number
 };
 
 } // namespace

@@ -95,8 +95,8 @@ private:
         stage = saidStage(module.lookupSymbol(read.getVariable()));
       else if (auto write = dyn_cast<WriteOp>(op))
         stage = saidStage(module.lookupSymbol(write.getVariable()));
-      else if (auto cross = dyn_cast<CrossOp>(op))
-        stage = static_cast<int64_t>(cross.getTo());
+      else if (auto transfer = dyn_cast<StageTransferOp>(op))
+        stage = static_cast<int64_t>(transfer.getTo());
       else
         for (Value operand : op.getOperands())
           if (stage == everywhere)
@@ -113,13 +113,13 @@ private:
       ops.push_back(&op);
     SmallVector<Operation *> gone;
     for (Operation *op : ops) {
-      if (auto cross = dyn_cast<CrossOp>(op)) {
-        if (!replace(cross))
+      if (auto transfer = dyn_cast<StageTransferOp>(op)) {
+        if (!replace(transfer))
           gone.push_back(op);
       } else if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
         for (Operation &inner : llvm::make_early_inc_range(loop.getBody().front()))
-          if (auto cross = dyn_cast<CrossOp>(inner))
-            replace(cross);
+          if (auto transfer = dyn_cast<StageTransferOp>(inner))
+            replace(transfer);
         if (failed(check(loop)) ||
             failed(cutIntoSections(
                 loop, here, schedule, [&](Operation *op) { return ofOp(op); },
@@ -146,32 +146,33 @@ private:
   }
 
   /// Whether nothing is left of it.
-  bool replace(CrossOp cross) {
-    int64_t from = static_cast<int64_t>(cross.getFrom()), to = static_cast<int64_t>(cross.getTo());
+  bool replace(StageTransferOp transfer) {
+    int64_t from = static_cast<int64_t>(transfer.getFrom()),
+            to = static_cast<int64_t>(transfer.getTo());
     bool isFrom = here.has(from), isTo = here.has(to);
-    OpBuilder builder(cross);
+    OpBuilder builder(transfer);
     auto note = [&](Operation *made, int64_t stage) { atOp[made] = stage; };
     Value got;
     if (isFrom) {
       for (int64_t peer = 0; peer < here.ranks; ++peer)
         if (peer != here.rank && (to == everywhere || to % here.ranks == peer))
-          note(SendOp::create(builder, cross.getLoc(), cross.getInput(), stageAxis, peer,
-                              cross.getNumber()),
+          note(SendOp::create(builder, transfer.getLoc(), transfer.getInput(), stageAxis, peer,
+                              transfer.getNumber()),
                from);
       if (isTo)
-        got = cross.getInput(); // of another stage of this rank, or for all
+        got = transfer.getInput(); // of another stage of this rank, or for all
     } else if (isTo) {
-      auto receive = ReceiveOp::create(builder, cross.getLoc(), cross.getType(), stageAxis,
-                                       from % here.ranks, cross.getNumber());
+      auto receive = ReceiveOp::create(builder, transfer.getLoc(), transfer.getType(), stageAxis,
+                                       from % here.ranks, transfer.getNumber());
       note(receive, to);
-      setPhase(receive, phaseOf(cross));
+      setPhase(receive, phaseOf(transfer));
       got = receive.getResult();
       at[got] = to;
     }
     if (!got)
       return false; // it goes with who reads it
-    cross.replaceAllUsesWith(got);
-    cross.erase();
+    transfer.replaceAllUsesWith(got);
+    transfer.erase();
     return true;
   }
 

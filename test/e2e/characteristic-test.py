@@ -22,12 +22,12 @@ class Case:
     start: str = ""  # the model whose weights it begins with, trained on words
 
 
-ATTENTION = "attend(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads), causal = true)"
+ATTENTION = "attention(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads), causal = true)"
 
 CASES = {
     "gpt-char": Case("words", 800, 1.1, ATTENTION, "to_heads(v, heads)", "layers=2 width=32 context=16 batch=8"),
     "llama": Case(
-        "words", 600, 1.1, "attend(rotary(q), shared(rotary(k), q), shared(v, q), causal = true)", "shared(v, q)",
+        "words", 600, 1.1, "attention(rotary(q), shared(rotary(k), q), shared(v, q), causal = true)", "shared(v, q)",
         "layers=2 width=32 hidden=64 context=16 batch=8",
     ),
     "gru": Case("words", 150, 1.2, "x = gru(x) as gru", "x = x + 0.0 * gru(x) as gru", "width=48 context=16 batch=16"),
@@ -40,7 +40,7 @@ CASES = {
         "backwards", 300, 1.5, "(alpha / adapted) *", "0.0 *", "layers=2 width=32 context=16 batch=8", start="gpt-char",
     ),
     "vit": Case(
-        "places", 600, 1.0, "attend(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads))", "to_heads(v, heads)",
+        "places", 600, 1.0, "attention(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads))", "to_heads(v, heads)",
         "layers=2 width=16 heads=2 batch=16",
     ),
     "mixer": Case("places", 200, 1.0, "x = x + transpose(across)", "x = x + 0.0 * transpose(across)", "layers=2 width=16 batch=16"),

@@ -202,8 +202,8 @@ class Docs(weirtest.Test):
     def before_published_weights(self):
         """gpt2.weir with the page's blocks, weights for it, and tokens."""
         gpt = (ROOT / "models/gpt-char.weir").read_text()
-        blocks_at = gpt.index("block attention"), gpt.index("model gpt")
-        own = block("docs/guides/published-weights.md", "block attention")
+        blocks_at = gpt.index("block self_attention"), gpt.index("model gpt")
+        own = block("docs/guides/published-weights.md", "block self_attention")
         model = self.write("gpt2.weir", gpt[: blocks_at[0]] + own + gpt[blocks_at[1] :])
         (self.folder / "tokens.bin").write_bytes(b"".join(struct.pack("<H", 7 * i % 65) for i in range(2000)))
         self.shell(shlex.join(["weir", "train", model.name, *PUBLISHED, "--set", "batch=4", "--data", "window=u16:tokens.bin",

@@ -238,16 +238,16 @@ class Mesh(weirtest.Test):
         self.assertIn("with h.*.attn.c_attn.weight", why["h.0.attn.c_proj.weight"])
         self.assertIn("dp: --zero 1", why["adamw.m/wte.weight"])
         self.assertEqual(why["ln_f.weight"], "")
-        values = [row for row in facts["values"] if "attend" in row["ops"]]
+        values = [row for row in facts["values"] if "attention" in row["ops"]]
         self.assertEqual(["dp: rows of a batch; tp: with h.*.attn.c_attn.weight"], [row["why"] for row in values])
 
     def test_too_few_heads(self):
         """Heads that are fewer than ranks are computed whole, or cut elsewhere: what is so is said."""
         artifact = self.compiled("gpt-char", "--set", "layers=2", "--mesh", "tp=8", name="h.weirx")
         values = json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["values"]
-        attends = [row for row in values if "attend" in row["ops"]]
-        self.assertTrue(attends)
-        self.assertTrue(all("@tp" not in row["layout"].split()[1] for row in attends), attends)
+        attention = [row for row in values if "attention" in row["ops"]]
+        self.assertTrue(attention)
+        self.assertTrue(all("@tp" not in row["layout"].split()[1] for row in attention), attention)
 
     def test_ranks_have_the_same_collectives(self):
         """Also where the rows of some, and not of others, are many enough to add up in parts."""
@@ -335,7 +335,7 @@ train {
         # No more than that is said: nothing of the compiler's own.
         self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 shards experts, but this model has none: [^\n]*; to shard only batches, use dp\n$", "weir",
                    "compile", model, "--mesh", "ep=2", "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh cp=2 shards sequences, but this model has no attention [^\n]*: to shard batches, use dp\n$", "weir",
+        self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh cp=2 shards sequences, but this model does not call `attention`: to shard batches, use dp\n$", "weir",
                    "compile", model, "--mesh", "cp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, "--zero shards over data-parallel ranks, but there is no mesh axis dp, ep or cp: add dp=N to --mesh, or remove --zero", "weir", "compile", model, "--zero", 1,
                    "-o", self.folder / "a.weirx")  # fmt: skip

@@ -42,7 +42,7 @@ model m(ids: i32[b, s]) -> [b, s, width] {
   q = to_heads(embedding(ids, 5, width) as q, 1)
   k = to_heads(embedding(ids, 5, width) as k, 1)
   v = to_heads(embedding(ids, 5, width) as v, 1)
-  return from_heads(attend(q, k, v, causal = true))
+  return from_heads(attention(q, k, v, causal = true))
 }
 train {
   input ids: i32[batch, 128]

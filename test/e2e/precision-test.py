@@ -107,7 +107,7 @@ train {
         whys = {(one["op"], one["computes"], one["why"]) for one in facts["choices"]}
         self.assertIn(("matmul", "f8e4m3", "it multiplies f8e4m3 under scales, its sums are f32"), whys)
         self.assertIn(("matmul", "f8e5m2", "it multiplies f8e5m2 and f8e4m3 under scales, its sums are f32"), whys)
-        self.assertIn(("attend", "f32", "it reads what was rounded to bf16, its sums are f32"), whys)
+        self.assertIn(("attention", "f32", "it reads what was rounded to bf16, its sums are f32"), whys)
         self.assertIn(("cast", "f32", "what a product multiplies, rounded to f8e5m2 under a scale"), whys)
 
     def test_inspect_says_what_is_rounded_in_blocks(self):
@@ -157,12 +157,12 @@ train {
 
     @weirtest.depends_on_cpu_level
     def test_inspect_says_what_computes_in_which_type_and_why(self):
-        model = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision f32 where op == "attend" or contains(name, "c_proj") }\n')
+        model = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision f32 where op == "attention" or contains(name, "c_proj") }\n')
         line = model.read_text().count("\n")
         facts = self.precision_of(model, *SMALL_GPT, "--precision", "bf16")
         whys = {(one["op"], one["computes"], one["why"].split("; ")[-1]) for one in facts["choices"]}
-        self.assertIn(("attend", "f32", f"pinned by line {line}"), whys)
-        self.assertIn(("attend_grad", "f32", f"pinned by line {line}"), whys)
+        self.assertIn(("attention", "f32", f"pinned by line {line}"), whys)
+        self.assertIn(("attention_grad", "f32", f"pinned by line {line}"), whys)
         self.assertIn(("matmul", "f32", f"pinned by line {line}"), whys)
         self.assertIn(("matmul", "bf16", "it multiplies bf16, its sums are f32"), whys)
         self.assertIn(("matmul", "bf16", "a gradient leaves it in f32"), whys)
@@ -172,7 +172,7 @@ train {
         for one in facts["choices"]:
             self.assertRegex(one["at"], r"^(\S+\.weir:\d+)?$")
         text = self.weir("inspect", self.folder / "inspected.weirx", "--precision").stdout
-        self.assertRegex(text, rf"pinned\.weir:14 +f32 +f32 +attend\*2 attend_grad\*2 +it reads f32; pinned by line {line}\n")
+        self.assertRegex(text, rf"pinned\.weir:14 +f32 +f32 +attention\*2 attention_grad\*2 +it reads f32; pinned by line {line}\n")
         self.assertRegex(text, r"Casts in a step: \d+ parameters, each once; \d+ fused into other kernels\n")
         self.assertRegex(text, r"Kernels that only cast: \d+ of parameters and inputs, ")
 

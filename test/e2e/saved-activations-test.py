@@ -57,12 +57,12 @@ class Keeping(weirtest.Test):
     def test_layers_keep_what_they_give_each_other(self):
         """A layer that is one block of two: each is computed again from its input, as activation checkpointing of whole layers is."""
         text = MODEL.read_text()
-        inner = """    x = x + attention(layer_norm(x) as h[i].ln_1) as h[i].attn
+        inner = """    x = x + self_attention(layer_norm(x) as h[i].ln_1) as h[i].attn
     x = x + mlp(layer_norm(x) as h[i].ln_2) as h[i].mlp
 """
         self.assertIn(inner, text)
         block = """block layer(x: [b, t, width]) -> [b, t, width] {
-  x = x + attention(layer_norm(x) as ln_1) as attn
+  x = x + self_attention(layer_norm(x) as ln_1) as attn
   return x + mlp(layer_norm(x) as ln_2) as mlp
 }
 """

@@ -67,7 +67,7 @@ const char *const words[] = {
     "step",
     "zeros_like",
     "stop_gradient",
-    "attend",
+    "attention",
     "gather",
     "moments",
     "argmax",

@@ -25,18 +25,10 @@ namespace {
 class EveryOp : public testing::Test {
 protected:
   /// A situation has one device: what these do, test/passes/sharding says.
-  const llvm::StringSet<> ofSeveralRanks = {"all_reduce",
-                                            "reduce_scatter",
-                                            "all_gather",
-                                            "all_to_all",
-                                            "collective_permute",
-                                            "pack",
-                                            "unpack",
-                                            "cross",
-                                            "send",
-                                            "receive",
-                                            "keep",
-                                            "kept"};
+  const llvm::StringSet<> ofSeveralRanks = {
+      "all_reduce", "reduce_scatter", "all_gather",     "all_to_all", "collective_permute",
+      "pack",       "unpack",         "stage_transfer", "send",       "receive",
+      "save",       "saved"};
 
   EveryOp() { context.loadDialect<WeirDialect, check::CheckDialect, mlir::func::FuncDialect>(); }
 

@@ -72,7 +72,7 @@ func.func @attention() {
   %v = check.input dense<[[[[3.0, 4.0]]]]> : tensor<1x1x1x2xf32>
   %r = weir.kernel attention(%q, %v) : (tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32> {
   ^bb0(%a: tensor<1x1x1x2xf32>, %b: tensor<1x1x1x2xf32>):
-    %o, %z = weir.attend %a, %a, %b {scale = 1.0 : f64} : tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32> -> tensor<1x1x1xf32>
+    %o, %z = weir.attention %a, %a, %b {scale = 1.0 : f64} : tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32> -> tensor<1x1x1xf32>
     weir.yield %o : tensor<1x1x1x2xf32>
   }
   check.expect %r, dense<[[[[3.0, 4.0]]]]> : tensor<1x1x1x2xf32>

@@ -308,7 +308,7 @@ TEST(Lowering, SaysWhyAPlanCannotBe) {
   Situation mlp("mnist-mlp", {}, cores(2));
   std::string why;
   EXPECT_FALSE(Lowering(*mlp.module, mlp.options, mlp.cluster).predict(parsed("mesh=cp=2"), why));
-  EXPECT_NE(why.find("attend"), std::string::npos) << why;
+  EXPECT_NE(why.find("attention"), std::string::npos) << why;
   why.clear();
   EXPECT_FALSE(
       Lowering(*mlp.module, mlp.options, mlp.cluster).predict(parsed("recompute=h.*"), why));

@@ -1,4 +1,4 @@
-//===- Attention.cpp - What is known of attend and its gradient ----------===//
+//===- Attention.cpp - Attention and its gradient -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,14 +23,14 @@ static StringRef factorsOf(bool causal) {
                   "result: b h t d, log_sum_exp: b h t";
 }
 
-ShardRule AttendOp::shardRule() { return ruleOf(*this, factorsOf(getCausal())); }
+ShardRule AttentionOp::shardRule() { return ruleOf(*this, factorsOf(getCausal())); }
 
-LogicalResult AttendOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                            SmallVectorImpl<Type> &types) {
   return inferByFactors(factorsOf(op.getCausal()), op.getOperands(), types);
 }
 
-// C1 and C2 of attend, which both ops share.
+// C1 and C2 of attention, which both ops share.
 static LogicalResult verifyAttention(Operation *op, StringRef factors, Value query, Value key,
                                      bool causal) {
   auto q = shapeOf(query), k = shapeOf(key);
@@ -44,11 +44,11 @@ static LogicalResult verifyAttention(Operation *op, StringRef factors, Value que
   return expectFactors(op, factors);
 }
 
-LogicalResult AttendOp::verify() {
+LogicalResult AttentionOp::verify() {
   return verifyAttention(*this, factorsOf(getCausal()), getQuery(), getKey(), getCausal());
 }
 
-LogicalResult AttendGradOp::verify() {
+LogicalResult AttentionGradOp::verify() {
   // C1
   return verifyAttention(*this, factors(), getQuery(), getKey(), getCausal());
 }
@@ -64,21 +64,21 @@ int64_t attentionPairs(Value query, Value key, bool causal) {
 static Cost attentionCost(Operation *op, Value query, Value key, bool causal, int64_t products) {
   return costOf(op, attentionPairs(query, key, causal) * (products * 2 * shapeOf(query)[3] + 5));
 }
-Cost AttendOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
-Cost AttendGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }
+Cost AttentionOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
+Cost AttentionGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }
 
-LogicalResult AttendOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                            SmallVectorImpl<Value> &operandCotangents) {
+LogicalResult AttentionOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                               SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[1])
     return emitOpError("has no gradient through its log_sum_exp");
-  auto gradient = AttendGradOp::create(builder, getLoc(), getQuery(), getKey(), getValue(),
-                                       getResult(), getLogSumExp(), cotangents[0], getScaleAttr(),
-                                       getCausalAttr(), getAccumulateAttr());
+  auto gradient = AttentionGradOp::create(builder, getLoc(), getQuery(), getKey(), getValue(),
+                                          getResult(), getLogSumExp(), cotangents[0],
+                                          getScaleAttr(), getCausalAttr(), getAccumulateAttr());
   operandCotangents.assign(gradient->result_begin(), gradient->result_end());
   return success();
 }
 
-SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
+SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
   RowBuilder b(builder, *this);
   Value scores = b.scores(getQuery(), getKey(), getScale().convertToDouble(), getCausal());
   Value largest = b.reduce(scores, Reduction::max);
@@ -87,7 +87,7 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   return {result, b.add(largest, b.log(sum))};
 }
 
-SmallVector<Value> AttendGradOp::decompose(OpBuilder &builder) {
+SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
   RowBuilder b(builder, *this);
   double scale = getScale().convertToDouble();
   Value g = getCotangent();

@@ -10,7 +10,7 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, Decomposed, InferTypeOpAdaptor, AllTypesMatch<["query", "result"]>, AllTypesMatch<["key", "value"]>]> {
+def Weir_AttentionOp : Weir_TensorOp<"attention", [Differentiated, Decomposed, InferTypeOpAdaptor, AllTypesMatch<["query", "result"]>, AllTypesMatch<["key", "value"]>]> {
   let summary = "softmax(scale * q k^T) v, for every batch and head";
   let description = [{
     q is [b, h, t, d], k and v are [b, h, s, d]. With causal, query i sees keys up to i + s - t.
@@ -34,10 +34,10 @@ def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, Decomposed, InferTy
   let shape = "attention";
 }
 
-def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<["query", "output", "cotangent", "query_grad"]>,
+def Weir_AttentionGradOp : Weir_TensorOp<"attention_grad", [Decomposed, AllTypesMatch<["query", "output", "cotangent", "query_grad"]>,
     AllTypesMatch<["key", "value", "key_grad", "value_grad"]>]> {
-  let summary = "the cotangents of attend's query, key and value";
-  let description = "C1: the operands are attend's operands, its results and the cotangent of the first; the results their types.";
+  let summary = "the cotangents of attention's query, key and value";
+  let description = "C1: the operands are attention's operands, its results and the cotangent of the first; the results their types.";
   let arguments = (ins Weir_FloatTensor:$query, Weir_FloatTensor:$key, Weir_FloatTensor:$value, Weir_FloatTensor:$output,
                        Weir_FloatTensor:$log_sum_exp, Weir_FloatTensor:$cotangent, F64Attr:$scale, UnitAttr:$causal,
                        OptionalAttr<Weir_WorkType>:$accumulate);

@@ -47,9 +47,9 @@ void attachContracting(MLIRContext &context) {
   attach<ConvolutionOp, all<ConvolutionOp>>(context);
   attach<ConvolutionInputGradOp, all<ConvolutionInputGradOp>>(context);
   attach<ConvolutionWeightGradOp, all<ConvolutionWeightGradOp>>(context);
-  attach<AttendOp, ofPairs<2, AttendOp>>(context);
-  // The scores are computed once more: attend has not kept them.
-  attach<AttendGradOp, ofPairs<5, AttendGradOp>, ofPairs<4, AttendGradOp>>(context);
+  attach<AttentionOp, ofPairs<2, AttentionOp>>(context);
+  // The scores are computed once more: the forward pass does not save them.
+  attach<AttentionGradOp, ofPairs<5, AttentionGradOp>, ofPairs<4, AttentionGradOp>>(context);
 }
 
 static int64_t timesOf(Operation *op, Operation *entry) {

@@ -15,7 +15,7 @@ def Weir_KernelShape : I32EnumAttr<"KernelShape", "what schedule a kernel gets",
     I32EnumAttrCase<"row", 1>,          // rows, with reductions along them and column sums across them
     I32EnumAttrCase<"nest", 2>,         // anything else: the plain loop route
     I32EnumAttrCase<"segment", 3>,      // segment_sum
-    I32EnumAttrCase<"attention", 4>,    // attend and attend_grad
+    I32EnumAttrCase<"attention", 4>,    // attention and attention_grad
     I32EnumAttrCase<"product", 5>,      // matmul [+ bias] [relu]: a library call
     I32EnumAttrCase<"call", 6>]> {      // any op that the target has a library for
   let cppNamespace = "::weir";

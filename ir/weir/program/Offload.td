@@ -10,17 +10,17 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_FetchOp : Weir_Op<"fetch", [Pure, AllTypesMatch<["value", "result"]>]> {
-  let summary = "a copy in the device's memory of a value in the host's";
-  let description = "It is made where it stands, of a weir.put, or of a variable ahead of every write of it.";
+def Weir_ReloadOp : Weir_Op<"reload", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "copies an offloaded value back to device memory";
+  let description = "It copies where it stands: the result of a weir.offload, or a variable ahead of every write of it.";
   let arguments = (ins Weir_Tensor:$value);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
 }
 
-def Weir_PutOp : Weir_Op<"put", [Pure, AllTypesMatch<["value", "result"]>]> {
-  let summary = "a copy in the host's memory of a value in the device's";
-  let description = "It is made where it stands. Behind fusion only weir.fetch reads it (weir-verify-fused).";
+def Weir_OffloadOp : Weir_Op<"offload", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "copies a value to host memory";
+  let description = "It copies where it stands. Behind fusion only weir.reload reads the result (weir-verify-fused).";
   let arguments = (ins Weir_Tensor:$value);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";

@@ -18,7 +18,7 @@ def Weir_Role : I32EnumAttr<"Role", "what a variable is", [
 
 def Weir_VariableOp : Weir_Op<"variable", [Symbol]> {
   let summary = "a tensor that persists from step to step";
-  let description = "Where it is the host's, it lies in the host's memory, and each use of it is of a copy (weir.fetch).";
+  let description = "Where it is the host's, it lies in the host's memory, and each use of it is of a copy (weir.reload).";
   let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type, UnitAttr:$host);
   let assemblyFormat = "$role $sym_name (`on` `host` $host^)? attr-dict `:` $type";
 }

@@ -13,14 +13,14 @@ using namespace mlir;
 
 namespace weir {
 
-ShardRule CrossOp::shardRule() { return elementwiseShardRule(*this); }
+ShardRule StageTransferOp::shardRule() { return elementwiseShardRule(*this); }
 
-Cost CrossOp::cost() { return costOf(*this, 0); }
+Cost StageTransferOp::cost() { return costOf(*this, 0); }
 
 /// A sum that is still to be made is sent as what each has of it.
-Linearity CrossOp::linearity() { return Linearity::first; }
+Linearity StageTransferOp::linearity() { return Linearity::first; }
 
-LogicalResult CrossOp::verify() {
+LogicalResult StageTransferOp::verify() {
   // C1
   if (static_cast<int64_t>(getFrom()) < 0 || static_cast<int64_t>(getTo()) < -1 ||
       getFrom() == getTo())

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a pipeline is made of (passes/stages). Stages are ranks along one axis of the module's mesh; a value of one that another reads
-// is crossed in the program of all, sent by the one and received by the other in theirs.
+// Transfers between the stages of a pipeline (passes/stages). Stages are ranks along one axis of the module's mesh. Where a stage reads
+// a value of another, the program of all ranks has a stage_transfer; in the ranks' own programs, one sends and the other receives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_CrossOp : Weir_Op<"cross", [Pure, AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Costed>,
+def Weir_StageTransferOp : Weir_Op<"stage_transfer", [Pure, AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Costed>,
                                   DeclareOpInterfaceMethods<Shardable>]> {
-  let summary = "a value of one stage, on another";
+  let summary = "transfers a value from one pipeline stage to another";
   let description = [{
-    The same value: only who has it changes. `to` -1 is all stages. It lies on the ranks of the one as on those of the other.
+    The value stays the same, and moves to other ranks. `to` -1 is all stages. It has the same sharding on both stages.
     C1: `from` is a stage, and another than `to`.  C2: its number is positive.
   }];
   let arguments = (ins Weir_Tensor:$input, I64Attr:$from, I64Attr:$to, I64Attr:$number);
@@ -52,16 +52,16 @@ def Weir_ReceiveOp : Weir_TransferOp<"receive"> {
   let assemblyFormat = "`over` $axis `peer` $peer `number` $number attr-dict `:` type($result)";
 }
 
-def Weir_KeepOp : Weir_Op<"keep", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "keeps a value of a microbatch for another section of the same microbatch";
-  let description = "Sections are microbatches ops that stand for parts of the same microbatches (weir.section). Only what is carried into a round is copied: the next is written over it.";
+def Weir_SaveOp : Weir_Op<"save", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "saves a value of a microbatch for another section of the same microbatch";
+  let description = "Sections are microbatches ops that stand for parts of the same microbatches (weir.section). Only a carried value is copied: the next round writes over it.";
   let arguments = (ins Weir_Tensor:$input, I64Attr:$number);
   let assemblyFormat = "$input `number` $number attr-dict `:` type($input)";
 }
 
-def Weir_KeptOp : Weir_Op<"kept", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "what an earlier section has kept of the microbatch under that number";
-  let description = "It may be read by several sections, and is never written.";
+def Weir_SavedOp : Weir_Op<"saved", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a value that an earlier section has saved for this microbatch under that number";
+  let description = "Several sections may read it; none writes it.";
   let arguments = (ins I64Attr:$number);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "`number` $number attr-dict `:` type($result)";

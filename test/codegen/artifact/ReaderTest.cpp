@@ -213,16 +213,20 @@ TEST(ArtifactReader, ReadsSmallProgramsBack) {
   }
 }
 
-/// The first message about a program whose only kernel's meaning is `meaning`.
-static std::string complaint(llvm::function_ref<std::string(std::string)> change) {
+/// A step with one kernel.
+static std::string stepOf(const std::string &type, const std::string &op) {
+  return "func.func @step(%x: " + type + " {weir.input = \"x\"}) -> (" + type +
+         " {weir.output = \"y\", weir.part = \"tensor\"}) {\n" + op + "\nreturn %y : " + type +
+         "\n}";
+}
+
+/// The first message about a program with `step` if the meaning of its kernel is changed.
+static std::string complaint(llvm::function_ref<std::string(std::string)> change,
+                             const std::string &step = stepOf("tensor<8xf32>",
+                                                              "%y = weir.exp %x : tensor<8xf32>")) {
   MLIRContext context;
-  OwningOpRef<ModuleOp> plan = plannedText(std::string("module attributes {") + attributes + R"(} {
-  func.func @init() { return }
-  func.func @step(%x: tensor<8xf32> {weir.input = "x"}) -> (tensor<8xf32> {weir.output = "y", weir.part = "tensor"}) {
-    %y = weir.exp %x : tensor<8xf32>
-    return %y : tensor<8xf32>
-  }
-})",
+  OwningOpRef<ModuleOp> plan = plannedText(std::string("module attributes {") + attributes +
+                                               "} {\nfunc.func @init() { return }\n" + step + "\n}",
                                            context);
   std::vector<std::byte> bytes = writeArtifact(*plan);
   std::unique_ptr<artifact::ProgramT> program(artifact::verify(bytes).UnPack());
@@ -273,6 +277,16 @@ TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
   expect("it is of shape nest",
          [](std::string m) { return replaced(m, "weir.kernel map", "weir.kernel nest"); });
   expect("", [](std::string m) { return replaced(m, "8xf32", "?xf32"); });
+}
+
+/// Those of a release that called attention `attend`.
+TEST(ArtifactReader, ReadsFormerNamesOfOps) {
+  std::string step =
+      stepOf("tensor<1x2x3x4xf32>", R"(%y, %z = weir.attention %x, %x, %x {scale = 0.5}
+      : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3xf32>)");
+  EXPECT_EQ(
+      complaint([](std::string m) { return replaced(m, "weir.attention ", "weir.attend "); }, step),
+      "");
 }
 
 // The hash is right, so that everything behind it has to answer: with a Failure, a diagnostic, or a

@@ -93,7 +93,7 @@ TEST_P(Attention, forwardAndBackward) {
     func.func @f(%q: $Q, %k: $K, %v: $K) -> ($Q, $L) {
       %r:2 = weir.kernel attention(%q, %k, %v) : ($Q, $K, $K) -> ($Q, $L) {
       ^bb0(%a: $Q, %b: $K, %c: $K):
-        %o, %l = weir.attend %a, %b, %c $A : $Q, $K -> $L
+        %o, %l = weir.attention %a, %b, %c $A : $Q, $K -> $L
         weir.yield %o, %l : $Q, $L
       }
       return %r#0, %r#1 : $Q, $L
@@ -105,7 +105,7 @@ TEST_P(Attention, forwardAndBackward) {
     func.func @f(%q: $Q, %k: $K, %v: $K, %o: $Q, %l: $L, %g: $Q) -> ($Q, $K, $K) {
       %r:3 = weir.kernel attention(%q, %k, %v, %o, %l, %g) : ($Q, $K, $K, $Q, $L, $Q) -> ($Q, $K, $K) {
       ^bb0(%a: $Q, %b: $K, %c: $K, %d: $Q, %e: $L, %h: $Q):
-        %dq, %dk, %dv = weir.attend_grad %a, %b, %c, %d, %e, %h $A : $Q, $K, $L
+        %dq, %dk, %dv = weir.attention_grad %a, %b, %c, %d, %e, %h $A : $Q, $K, $L
         weir.yield %dq, %dk, %dv : $Q, $K, $K
       }
       return %r#0, %r#1, %r#2 : $Q, $K, $K
@@ -158,7 +158,7 @@ TEST(AttentionLayouts, readsAndWritesThroughViews) {
         %q = weir.transpose %q1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x20x2x8xf32> -> tensor<2x2x20x8xf32>
         %k = weir.transpose %k1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x20x2x8xf32> -> tensor<2x2x20x8xf32>
         %v = weir.transpose %v1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x20x2x8xf32> -> tensor<2x2x20x8xf32>
-        %o, %l = weir.attend %q, %k, %v {scale = 0.25 : f64, causal} : tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32> -> tensor<2x2x20xf32>
+        %o, %l = weir.attention %q, %k, %v {scale = 0.25 : f64, causal} : tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32> -> tensor<2x2x20xf32>
         %o1 = weir.transpose %o {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x20x8xf32> -> tensor<2x20x2x8xf32>
         %o2 = weir.merge_dims %o1 {first = 2 : i64, count = 2 : i64} : tensor<2x20x2x8xf32> -> tensor<2x20x16xf32>
         weir.yield %o2, %l : tensor<2x20x16xf32>, tensor<2x2x20xf32>
@@ -213,7 +213,7 @@ TEST(AttentionLayouts, writesGradientsSideBySide) {
   CompiledKernel backward("func.func @f(" + arguments("x") + ") -> " + all +
                           " {\n%r = weir.kernel attention(%x0, %x1, %x2, %x3, %x4, %x5) : (" +
                           types + ") -> " + all + " {\n^bb0(" + arguments("a") +
-                          "):\n%dq, %dk, %dv = weir.attend_grad %a0, %a1, %a2, %a3, %a4, %a5 "
+                          "):\n%dq, %dk, %dv = weir.attention_grad %a0, %a1, %a2, %a3, %a4, %a5 "
                           "{scale = 0.25 : f64, causal} : " +
                           head + ", " + head + ", " + row + "\n" + body +
                           "%s = weir.add %v3, %q3 : " + all + "\n%t = weir.add %s, %k3 : " + all +

@@ -198,12 +198,12 @@ const char *embed = R"(
     %y = weir.gather %a0, %a1 : $X, $I -> $X
     weir.yield %y : $X
 )";
-const char *attend = R"(
-    %o, %l = weir.attend %a0, %a1, %a2 {scale = 0.1767767 : f64, causal} : $H, $H -> $L
+const char *attention = R"(
+    %o, %l = weir.attention %a0, %a1, %a2 {scale = 0.1767767 : f64, causal} : $H, $H -> $L
     weir.yield %o, %l : $H, $L
 )";
-const char *attendGrad = R"(
-    %dq, %dk, %dv = weir.attend_grad %a0, %a1, %a2, %a3, %a4, %a5 {scale = 0.1767767 : f64, causal} : $H, $H, $L
+const char *attentionGrad = R"(
+    %dq, %dk, %dv = weir.attention_grad %a0, %a1, %a2, %a3, %a4, %a5 {scale = 0.1767767 : f64, causal} : $H, $H, $L
     weir.yield %dq, %dk, %dv : $H, $H, $H
 )";
 
@@ -261,16 +261,16 @@ int main(int argc, char **argv) {
           text.replace(at, 2, type);
       return text;
     };
-    benches.push_back({"attend",
+    benches.push_back({"attention",
                        count * length,
                        width,
-                       fill(kernel("attention", {"$H", "$H", "$H"}, {"$H", "$L"}, attend)),
+                       fill(kernel("attention", {"$H", "$H", "$H"}, {"$H", "$L"}, attention)),
                        {}});
-    benches.push_back({"attend-backward",
+    benches.push_back({"attention-backward",
                        count * length,
                        width,
                        fill(kernel("attention", {"$H", "$H", "$H", "$H", "$L", "$H"},
-                                   {"$H", "$H", "$H"}, attendGrad)),
+                                   {"$H", "$H", "$H"}, attentionGrad)),
                        {}});
   }
   // What PoolingTest.cpp of test/runtime/cpu measures of the library; elements are the result's.

@@ -52,8 +52,8 @@ std::string programOf(const Case &c) {
       results += (results.empty() ? "" : ", ") + std::string(name);
       types += (types.empty() ? "" : ", ") + std::string(ofType);
     }
-  text += "%o, %l = weir.attend %q, %k, %v $A : $Q, $K -> $L\n"
-          "%dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %l, %g $A : $Q, $K, $L\n"
+  text += "%o, %l = weir.attention %q, %k, %v $A : $Q, $K -> $L\n"
+          "%dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %l, %g $A : $Q, $K, $L\n"
           "return " +
           results + " : $R\n}";
   std::string width = std::to_string(c.width);

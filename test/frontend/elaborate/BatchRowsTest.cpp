@@ -191,7 +191,7 @@ TEST_F(BatchRows, AttentionConvolutionAndSharedTables) {
   load(
       "model m(t: i32[b, 3]) -> [b, 3, 4] {\n  param e: [4, 4] = ones(); param p: [3, 4] = ones()\n"
       "  x = e[t] + p\n  h = to_heads(x, 2)\n"
-      "  return layer_norm(x + from_heads(attend(h, h, h, causal = true)))\n}",
+      "  return layer_norm(x + from_heads(attention(h, h, h, causal = true)))\n}",
       "  y = m(tokens)\n  late = f32(position(y, 1))\n"
       "  loss ratio(sum(y * late), sum(late * zeros_like(y) + 1))");
   rowsAddUp();

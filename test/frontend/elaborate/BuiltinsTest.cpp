@@ -204,8 +204,9 @@ const std::vector<Shaping> shapings = {
     {"max_pool(t, [1, 2], stride = [1, 1])", {5, 5, 4, 6}},
     {"conv(t[new, new], t[new, new])", {91}},
     {"conv(t[new, new], t[new, new, :1], padding = [0, 1], stride = [1, 2])", {20, 20, 26, 32}},
-    {"attend(t[new, new], t[new, new], t[new, new], scale = 0.0)", {2.5, 3.5, 4.5, 2.5, 3.5, 4.5}},
-    {"attend(t[new, new], t[new, new], t[new, new], causal = true, scale = 0.0)",
+    {"attention(t[new, new], t[new, new], t[new, new], scale = 0.0)",
+     {2.5, 3.5, 4.5, 2.5, 3.5, 4.5}},
+    {"attention(t[new, new], t[new, new], t[new, new], causal = true, scale = 0.0)",
      {1, 5, 3, 2.5, 3.5, 4.5}},
 };
 

@@ -8,6 +8,7 @@
 #include "ir/weir/Digest.h"
 #include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "mlir/Parser/Parser.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ TEST_F(Digest, WhatChangesTheTrainingOfEqualShapes) {
 }
 
 TEST_F(Digest, WhatIsPinned) {
-  std::string pin = "plan { precision f32 where op == \"attend\" }\n";
+  std::string pin = "plan { precision f32 where op == \"attention\" }\n";
   Digests pinned = gpt(text + pin);
   EXPECT_NE(pinned.training, before.training);
   EXPECT_NE(pinned.predict, before.predict);
@@ -100,6 +101,23 @@ TEST_F(Digest, WhatIsPinned) {
   Digests below = gpt("// A comment.\n" + text + pin);
   EXPECT_EQ(below.training, pinned.training);
   EXPECT_EQ(below.predict, pinned.predict);
+}
+
+/// A checkpoint of a release that called attention `attend` can be resumed.
+TEST(DigestOfRenamedOps, IsThatOfTheFormerName) {
+  auto digest = [](const std::string &op) {
+    mlir::MLIRContext context;
+    context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
+    std::string type = "tensor<1x2x3x4xf32>";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        "func.func @predict(%q: " + type + ") -> " + type + " {\n  %o, %z = \"" + op +
+            "\"(%q, %q, %q) {scale = 0.5 : f64} : (" + type + ", " + type + ", " + type + ") -> (" +
+            type + ", tensor<1x2x3xf32>)\n  return %o : " + type + "\n}",
+        mlir::ParserConfig(&context, /*verifyAfterParse=*/false));
+    EXPECT_TRUE(module) << op;
+    return module ? digestOfResults(*module->getOps<mlir::func::FuncOp>().begin()) : 0;
+  };
+  EXPECT_EQ(digest("weir.attention"), digest("weir.attend"));
 }
 
 TEST(DigestOfMicrobatches, GradientsAsOutputsChangeNothing) {

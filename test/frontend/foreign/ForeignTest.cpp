@@ -121,7 +121,8 @@ TEST(Foreign, MethodsModulesAndAttributes) {
                               "dimension"},
       {"z = torch.relu(x)", "unknown function or block `torch.relu`; write `relu(…)`"},
       {"z = F.scaled_dot_product_attention(h, h, h)",
-       "unknown function or block `F.scaled_dot_product_attention`; write `attend(h, h, h, causal "
+       "unknown function or block `F.scaled_dot_product_attention`; write `attention(h, h, h, "
+       "causal "
        "= true)`"},
       {"z = x.shape", "tensors have no attributes, such as `.shape`; write `size(x, 0)`; a "
                       "signature names dimensions as well: `x: [b, t]`"},

@@ -42,6 +42,23 @@ TEST(Diagnostics, Rendering) {
   EXPECT_NE(diagnostics.render(true).find("\033[1;31merror:\033[0m"), std::string::npos);
 }
 
+TEST(Diagnostics, NotesAreNoErrors) {
+  SourceManager sources;
+  const SourceFile &file = sources.add("x.weir", "abc");
+  Diagnostics diagnostics;
+  diagnostics.note({&file, 0, 3}, "renamed");
+  diagnostics.makeWarningsErrors();
+  EXPECT_FALSE(diagnostics.hasErrors());
+  EXPECT_EQ(diagnostics.render(), "x.weir:1:1: note: renamed\n"
+                                  "    1 | abc\n"
+                                  "      | ^~~\n");
+  EXPECT_EQ(diagnostics.renderJson().substr(0, 38),
+            "{\"severity\":\"note\",\"message\":\"renamed\"");
+  for (uint32_t i = 0; i < 20; ++i)
+    diagnostics.note({&file, 0, 1}, std::to_string(i));
+  EXPECT_TRUE(diagnostics.render().ends_with("too many notes, 1 more not shown\n"));
+}
+
 TEST(Diagnostics, JsonIsUtf8WhateverTheModelIs) {
   SourceManager sources;
   const SourceFile &file = sources.add("x.weir", "abc");

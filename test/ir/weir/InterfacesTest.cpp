@@ -108,7 +108,7 @@ TEST_F(Interfaces, statisticsAndSumsStayHigh) {
   using Flags = llvm::SmallVector<bool>;
   EXPECT_EQ(first<NormalizeOp>().castRule().results, (Flags{true, false, false}));
   EXPECT_EQ(first<SoftmaxCrossEntropyOp>().castRule().results, (Flags{false, false}));
-  EXPECT_EQ(first<AttendOp>().castRule().results, (Flags{true, false}));
+  EXPECT_EQ(first<AttentionOp>().castRule().results, (Flags{true, false}));
   EXPECT_EQ(first<ReduceOp>().castRule().results, (Flags{false}));
   EXPECT_EQ(first<MatmulOp>().castRule().operands, (Flags{true, true}));
   EXPECT_TRUE(first<MatmulOp>().castRule().accumulates);
@@ -125,7 +125,7 @@ TEST_F(Interfaces, costs) {
   expect(first<NotOp>().cost(), 4, 8);
   expect(first<ConvolutionOp>().cost(), 2 * 27 * 18, 4 * (50 + 54 + 27));
   // Queries 0, 1 and 2 of 3 see 3, 4 and 5 of 5 keys, in each of 2 heads.
-  expect(first<AttendOp>().cost(), 2 * 12 * (2 * 2 * 4 + 5), 4 * (2 * 24 + 2 * 40 + 6));
+  expect(first<AttentionOp>().cost(), 2 * 12 * (2 * 2 * 4 + 5), 4 * (2 * 24 + 2 * 40 + 6));
 }
 
 /// The size of a dimension made of factors.

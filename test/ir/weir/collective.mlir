@@ -29,18 +29,18 @@ module attributes {weir.mesh = #weir.mesh<dp = 2, tp = 3>} {
 
   // CHECK-LABEL: func @transfers
   func.func @transfers(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
-    // CHECK: weir.cross %{{.*}} from 0 to 1 number 3 : tensor<2x5xf32>
-    %there = weir.cross %x from 0 to 1 number 3 : tensor<2x5xf32>
-    // CHECK: weir.cross %{{.*}} from 1 to -1 number 4 : tensor<2x5xf32>
-    %all = weir.cross %there from 1 to -1 number 4 : tensor<2x5xf32>
+    // CHECK: weir.stage_transfer %{{.*}} from 0 to 1 number 3 : tensor<2x5xf32>
+    %there = weir.stage_transfer %x from 0 to 1 number 3 : tensor<2x5xf32>
+    // CHECK: weir.stage_transfer %{{.*}} from 1 to -1 number 4 : tensor<2x5xf32>
+    %all = weir.stage_transfer %there from 1 to -1 number 4 : tensor<2x5xf32>
     // CHECK: weir.send %{{.*}} over "dp" peer 1 number 3 : tensor<2x5xf32>
     weir.send %x over "dp" peer 1 number 3 : tensor<2x5xf32>
     // CHECK: weir.receive over "dp" peer 1 number 4 : tensor<2x5xf32>
     %got = weir.receive over "dp" peer 1 number 4 : tensor<2x5xf32>
-    // CHECK: weir.keep %{{.*}} number 1 : tensor<2x5xf32>
-    weir.keep %got number 1 : tensor<2x5xf32>
-    // CHECK: weir.kept number 1 : tensor<2x5xf32>
-    %kept = weir.kept number 1 : tensor<2x5xf32>
-    return %kept : tensor<2x5xf32>
+    // CHECK: weir.save %{{.*}} number 1 : tensor<2x5xf32>
+    weir.save %got number 1 : tensor<2x5xf32>
+    // CHECK: weir.saved number 1 : tensor<2x5xf32>
+    %saved = weir.saved number 1 : tensor<2x5xf32>
+    return %saved : tensor<2x5xf32>
   }
 }

@@ -61,10 +61,10 @@ func.func @composites(%x: tensor<2x3xf32>, %r: tensor<2xf32>, %l: tensor<2xi32>)
 
 // CHECK-LABEL: @attention
 func.func @attention(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %l: tensor<1x2x3xf32>) {
-  // CHECK: weir.attend %{{.*}}, %{{.*}}, %{{.*}} {causal, scale = 5.000000e-01 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3xf32>
-  weir.attend %q, %k, %k {causal, scale = 0.5 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3xf32>
-  // CHECK: weir.attend_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64}
-  weir.attend_grad %q, %k, %k, %q, %l, %q {scale = 0.5 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x3xf32>
+  // CHECK: weir.attention %{{.*}}, %{{.*}}, %{{.*}} {causal, scale = 5.000000e-01 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3xf32>
+  weir.attention %q, %k, %k {causal, scale = 0.5 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3xf32>
+  // CHECK: weir.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64}
+  weir.attention_grad %q, %k, %k, %q, %l, %q {scale = 0.5 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x3xf32>
   return
 }
 

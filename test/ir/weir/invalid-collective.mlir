@@ -192,17 +192,17 @@ func.func @unpack_c1_none(%x: tensor<8xf32>) {
 
 // -----
 
-func.func @cross_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @stage_transfer_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{goes from one stage to another, or to all (-1)}}
-  %y = weir.cross %x from 1 to 1 number 1 : tensor<4xf32>
+  %y = weir.stage_transfer %x from 1 to 1 number 1 : tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-func.func @cross_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @stage_transfer_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{needs a positive number}}
-  %y = weir.cross %x from 0 to 1 number 0 : tensor<4xf32>
+  %y = weir.stage_transfer %x from 0 to 1 number 0 : tensor<4xf32>
   return %y : tensor<4xf32>
 }
 

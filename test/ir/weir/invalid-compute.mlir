@@ -241,33 +241,33 @@ func.func @softmax_cross_entropy_grad_c1(%x: tensor<2x6xf32>, %l: tensor<2xi32>)
 
 // -----
 
-func.func @attend_c1_shapes(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x5xf32>) {
+func.func @attention_c1_shapes(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x5xf32>) {
   // expected-error @below {{needs queries [b, h, t, d] and keys [b, h, s, d], but has 1x2x3x4 and 1x2x3x5}}
-  weir.attend %q, %k, %k {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x5xf32> -> tensor<1x2x3xf32>
+  weir.attention %q, %k, %k {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x5xf32> -> tensor<1x2x3xf32>
   return
 }
 
 // -----
 
-func.func @attend_c1_causal(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x2x4xf32>) {
+func.func @attention_c1_causal(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x2x4xf32>) {
   // expected-error @below {{is causal and has more queries (3) than keys (2)}}
-  weir.attend %q, %k, %k {causal, scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x2x4xf32> -> tensor<1x2x3xf32>
+  weir.attention %q, %k, %k {causal, scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x2x4xf32> -> tensor<1x2x3xf32>
   return
 }
 
 // -----
 
-func.func @attend_c2(%q: tensor<1x2x3x4xf32>) {
+func.func @attention_c2(%q: tensor<1x2x3x4xf32>) {
   // expected-error @below {{the log_sum_exp should be 1x2x3, but is 1x2x4}}
-  weir.attend %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x4xf32>
+  weir.attention %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x4xf32>
   return
 }
 
 // -----
 
-func.func @attend_grad_c1(%q: tensor<1x2x3x4xf32>, %l: tensor<1x2xf32>) {
+func.func @attention_grad_c1(%q: tensor<1x2x3x4xf32>, %l: tensor<1x2xf32>) {
   // expected-error @below {{the log_sum_exp should be 1x2x3, but is 1x2}}
-  weir.attend_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2xf32>
+  weir.attention_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2xf32>
   return
 }
 

@@ -16,11 +16,11 @@ func.func @step_entry(%x: tensor<6x4xf32>) -> tensor<f32> {
   // CHECK: weir.read @w : tensor<4xf32>
   %w = weir.read @w : tensor<4xf32>
   // CHECK: %[[FAR:.*]] = weir.read @far : tensor<4xf32>
-  // CHECK-NEXT: weir.fetch %[[FAR]] : tensor<4xf32>
+  // CHECK-NEXT: weir.reload %[[FAR]] : tensor<4xf32>
   %far = weir.read @far : tensor<4xf32>
-  %near = weir.fetch %far : tensor<4xf32>
-  // CHECK: weir.put %{{.*}} : tensor<6x4xf32>
-  %away = weir.put %x : tensor<6x4xf32>
+  %near = weir.reload %far : tensor<4xf32>
+  // CHECK: weir.offload %{{.*}} : tensor<6x4xf32>
+  %away = weir.offload %x : tensor<6x4xf32>
   %zero = weir.constant 0.0 : f32 -> tensor<f32>
   // CHECK: weir.microbatches 3 sliced(%{{.*}}) carried(%{{.*}}) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   %sum, %last = weir.microbatches 3 sliced(%x) carried(%zero) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) {

@@ -294,23 +294,23 @@ void Cases::addComposites() {
         replaced(call, "RESULT", "(" + pair + ")") + "%l0, %s : " + pair + "\n}");
     add("softmax_cross_entropy", suffix, replaced(call, "RESULT", m) + "%l0 : " + m + "\n}");
   }
-  auto attend = [&](const std::string &variant, const std::string &q, const std::string &k,
-                    const std::string &rows, const std::string &attributes) {
+  auto attention = [&](const std::string &variant, const std::string &q, const std::string &k,
+                       const std::string &rows, const std::string &attributes) {
     std::string query = tensor(q), key = tensor(k);
-    add("attend", variant,
+    add("attention", variant,
         "(%q: " + query + ", %k: " + key + ", %v: " + key + ") -> " + query +
-            " {\n %r, %s = weir.attend %q, %k, %v {" + attributes + "} : " + query + ", " + key +
+            " {\n %r, %s = weir.attention %q, %k, %v {" + attributes + "} : " + query + ", " + key +
             " -> " + tensor(rows) + "\n return %r : " + query + "\n}",
         4);
   };
-  attend("", "2x3x5x4x", "2x3x7x4x", "2x3x5x", "scale = 0.5");
-  attend("causal", "1x2x9x3x", "1x2x9x3x", "1x2x9x", "scale = 0.7, causal");
-  attend("causal_longer", "1x1x3x1x", "1x1x5x1x", "1x1x3x", "scale = 1.0, causal");
-  attend("one", "1x1x1x1x", "1x1x1x1x", "1x1x1x", "scale = 1.0, causal");
-  attend("wide", "1x1x17x5x", "1x1x19x5x", "1x1x17x", "scale = 0.4, causal");
+  attention("", "2x3x5x4x", "2x3x7x4x", "2x3x5x", "scale = 0.5");
+  attention("causal", "1x2x9x3x", "1x2x9x3x", "1x2x9x", "scale = 0.7, causal");
+  attention("causal_longer", "1x1x3x1x", "1x1x5x1x", "1x1x3x", "scale = 1.0, causal");
+  attention("one", "1x1x1x1x", "1x1x1x1x", "1x1x1x", "scale = 1.0, causal");
+  attention("wide", "1x1x17x5x", "1x1x19x5x", "1x1x17x", "scale = 0.4, causal");
   // Self-attention: three cotangents of one value.
-  add("attend", "self", R"((%a: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
-    %r, %s = weir.attend %a, %a, %a {scale = 0.5, causal} : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32> -> tensor<1x2x5xf32>
+  add("attention", "self", R"((%a: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+    %r, %s = weir.attention %a, %a, %a {scale = 0.5, causal} : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32> -> tensor<1x2x5xf32>
     return %r : tensor<1x2x5x3xf32>
   })");
 }

@@ -73,7 +73,7 @@ TEST_P(Gradients, haveGradients) {
   ASSERT_GE(program.subjects.size(), 2u);
   for (GradientSubject &subject : program.subjects)
     subject.linear = 0;
-  if (std::set<std::string>{"max_pool", "normalize", "softmax_cross_entropy", "attend"}.contains(
+  if (std::set<std::string>{"max_pool", "normalize", "softmax_cross_entropy", "attention"}.contains(
           GetParam())) {
     ASSERT_TRUE(takeGradients(*program.module, program.subjects));
     std::string message;

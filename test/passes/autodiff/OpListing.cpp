@@ -22,8 +22,8 @@ struct Exemption {
   std::set<std::string> ops;
 };
 
-const std::set<std::string> program = {"variable",   "read",         "fetch",
-                                       "put",        "all_reduce",   "reduce_scatter",
+const std::set<std::string> program = {"variable",   "read",         "reload",
+                                       "offload",    "all_reduce",   "reduce_scatter",
                                        "all_gather", "all_to_all",   "collective_permute",
                                        "pack",       "unpack",       "write",
                                        "gradient",   "microbatches", "yield",
@@ -31,25 +31,25 @@ const std::set<std::string> program = {"variable",   "read",         "fetch",
                                        "all_finite"};
 
 /// Between the stages of a pipeline.
-const std::set<std::string> ofStages = {"send", "receive", "keep", "kept"};
+const std::set<std::string> ofStages = {"send", "receive", "save", "saved"};
 
 const Exemption exemptions[] = {
     {"Costed", "made where costs have been asked for", ofStages},
     {"Shardable", "made of what has been cut", ofStages},
     {"Castable", "made behind precision", ofStages},
-    {"Castable", "made behind precision", {"cross"}},
+    {"Castable", "made behind precision", {"stage_transfer"}},
     {"Fusible", "moves a value and computes none", ofStages},
-    {"Fusible", "gone ahead of fusion", {"cross"}},
+    {"Fusible", "gone ahead of fusion", {"stage_transfer"}},
     {"Lowerable", "moves a value and computes none", ofStages},
-    {"Lowerable", "gone ahead of fusion", {"cross"}},
+    {"Lowerable", "gone ahead of fusion", {"stage_transfer"}},
     {"Differentiable", "made behind autodiff", ofStages},
-    {"Differentiable", "made behind autodiff", {"cross"}},
+    {"Differentiable", "made behind autodiff", {"stage_transfer"}},
     {"Costed", "a part of the program, which computes no tensor by itself", program},
     {"Castable", "a part of the program, which computes no tensor by itself", program},
     {"Shardable", "a part of the program, which computes no tensor by itself", program},
     {"Fusible", "a part of the program, which stays outside of kernels", program},
     {"Lowerable", "a part of the program, which computes no tensor by itself", program},
-    {"Lowerable", "a kernel of its own, which codegen knows", {"attend", "attend_grad"}},
+    {"Lowerable", "a kernel of its own, which codegen knows", {"attention", "attention_grad"}},
     {"Differentiable", "a part of the program, which computes no tensor by itself", program},
     {"Differentiable",
      "its results are no floats, or do not depend on any",
@@ -61,7 +61,7 @@ const Exemption exemptions[] = {
     // gradient is offered only through ops that have one.
     {"Differentiable",
      "second-order gradients through composites are not offered",
-     {"max_pool_grad", "normalize_grad", "softmax_cross_entropy_grad", "attend_grad"}},
+     {"max_pool_grad", "normalize_grad", "softmax_cross_entropy_grad", "attention_grad"}},
     {"Interpretable",
      "a declaration or a terminator, which nothing evaluates",
      {"variable", "yield"}},

@@ -25,8 +25,8 @@ func.func @cut_off(%x: tensor<2x3xf32>, %m: tensor<2xf32>, %l: tensor<2xi32>) ->
 // -----
 
 func.func @log_sum_exp(%q: tensor<1x1x2x3xf32>) -> tensor<1x1x2x3xf32> {
-  // expected-error@+1 {{'weir.attend' op has no gradient through its log_sum_exp}}
-  %o, %s = weir.attend %q, %q, %q {scale = 1.0} : tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32> -> tensor<1x1x2xf32>
+  // expected-error@+1 {{'weir.attention' op has no gradient through its log_sum_exp}}
+  %o, %s = weir.attention %q, %q, %q {scale = 1.0} : tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32> -> tensor<1x1x2xf32>
   %loss = weir.reduce sum %s {axes = array<i64: 0, 1, 2>} : tensor<1x1x2xf32> -> tensor<f32>
   %g = weir.gradient %loss wrt (%q) : (tensor<f32>, tensor<1x1x2x3xf32>) -> tensor<1x1x2x3xf32>
   return %g : tensor<1x1x2x3xf32>

@@ -151,11 +151,11 @@ TEST(ReadStep, SectionsKeepTheirValuesForEachMicrobatch) {
   Program program("func.func @step(" + input("x", pair) + ", " + input("zero", row) + ") -> (" +
                   output(row) + ") {\nweir.microbatches 2 sliced(%x) carried() {" + order +
                   "0 : i64} : (" + pair + ") -> () {\n^bb0(%round: tensor<i32>, %part: " + row +
-                  "):\n" + exp("made", "part", row) + "weir.keep %made number 1 : " + row +
+                  "):\n" + exp("made", "part", row) + "weir.save %made number 1 : " + row +
                   "\nweir.yield\n}\n" + "%sum = weir.microbatches 2 sliced() carried(%zero) {" +
                   order + "1 : i64} : (" + row + ") -> " + row +
                   " {\n^bb0(%round: tensor<i32>, %old: " + row +
-                  "):\n%kept = weir.kept number 1 : " + row + "\n" + exp("again", "kept", row) +
+                  "):\n%kept = weir.saved number 1 : " + row + "\n" + exp("again", "kept", row) +
                   add("next", "old", "again", row) + "weir.yield %next : " + row +
                   "\n}\nreturn %sum : " + row + "\n}");
   std::vector<int> shown;

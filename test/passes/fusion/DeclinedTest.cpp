@@ -73,9 +73,9 @@ func.func @f(%q: tensor<1x2x5x4xf32>, %k: tensor<1x2x7x4xf32>, %v: tensor<1x2x7x
              %bias: tensor<3xf32>, %image: tensor<2x3x6x6xf32>, %filter: tensor<4x3x3x3xf32>)
     -> (tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x7x4xf32>, tensor<1x2x7x4xf32>,
         tensor<6x3xf32>, tensor<4x3xf32>, tensor<2x4x4x4xf32>) {
-  %o, %l = weir.attend %q, %k, %v {scale = 0.5 : f64, causal}
+  %o, %l = weir.attention %q, %k, %v {scale = 0.5 : f64, causal}
       : tensor<1x2x5x4xf32>, tensor<1x2x7x4xf32> -> tensor<1x2x5xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %l, %g {scale = 0.5 : f64, causal}
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %l, %g {scale = 0.5 : f64, causal}
       : tensor<1x2x5x4xf32>, tensor<1x2x7x4xf32>, tensor<1x2x5xf32>
   %p = weir.matmul %a, %b : tensor<6x8xf32>, tensor<8x3xf32> -> tensor<6x3xf32>
   %wide = weir.broadcast %bias {dimensions = array<i64: 1>} : tensor<3xf32> -> tensor<6x3xf32>

@@ -111,7 +111,7 @@ func.func @recompute(%x: tensor<16x8xf32>, %w: tensor<8x8xf32>) -> (tensor<16x8x
 func.func @attention(%qkv: tensor<2x5x24xf32>) -> tensor<2x5x8xf32> {
   // CHECK: weir.kernel attention(%{{.*}}) : (tensor<2x5x24xf32>) -> tensor<2x5x8xf32>
   // CHECK: weir.slice
-  // CHECK: weir.attend
+  // CHECK: weir.attention
   // CHECK: weir.merge_dims
   // CHECK-NOT: weir.kernel
   %q0 = weir.slice %qkv {offsets = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 1>} : tensor<2x5x24xf32> -> tensor<2x5x8xf32>
@@ -123,7 +123,7 @@ func.func @attention(%qkv: tensor<2x5x24xf32>) -> tensor<2x5x8xf32> {
   %q = weir.transpose %q1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
   %k = weir.transpose %k1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
   %v = weir.transpose %v1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
-  %y, %l = weir.attend %q, %k, %v {causal, scale = 0.5} : tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32> -> tensor<2x2x5xf32>
+  %y, %l = weir.attention %q, %k, %v {causal, scale = 0.5} : tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32> -> tensor<2x2x5xf32>
   %t = weir.transpose %y {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x5x4xf32> -> tensor<2x5x2x4xf32>
   %m = weir.merge_dims %t {first = 2, count = 2} : tensor<2x5x2x4xf32> -> tensor<2x5x8xf32>
   return %m : tensor<2x5x8xf32>
@@ -225,7 +225,7 @@ func.func @attends_to_no_memory(%x: tensor<1x2x6x4xf32>) -> tensor<1x2x3x4xf32> 
   %s = weir.slice %x {offsets = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 2, 1>} : tensor<1x2x6x4xf32> -> tensor<1x2x3x4xf32>
   %m = weir.merge_dims %s {first = 1 : i64, count = 3 : i64} : tensor<1x2x3x4xf32> -> tensor<1x24xf32>
   %k = weir.split_dim %m {dimension = 1 : i64, sizes = array<i64: 2, 3, 4>} : tensor<1x24xf32> -> tensor<1x2x3x4xf32>
-  %y, %l = weir.attend %q, %k, %k {scale = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3xf32>
+  %y, %l = weir.attention %q, %k, %k {scale = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3xf32>
   return %y : tensor<1x2x3x4xf32>
 }
 

@@ -8,15 +8,15 @@ func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Kernels read the device's memory.
 func.func @with_the_host(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %away = weir.put %x : tensor<4xf32>
-  %back = weir.fetch %away : tensor<4xf32>
-  // expected-error @+1 {{reads what lies with the host, which only weir.fetch may}}
+  %away = weir.offload %x : tensor<4xf32>
+  %back = weir.reload %away : tensor<4xf32>
+  // expected-error @+1 {{reads what lies with the host, which only weir.reload may}}
   return %away : tensor<4xf32>
 }
 
 func.func @fetched(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{is of what does not lie with the host}}
-  %back = weir.fetch %x : tensor<4xf32>
+  %back = weir.reload %x : tensor<4xf32>
   return %back : tensor<4xf32>
 }
 

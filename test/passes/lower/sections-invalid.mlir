@@ -38,14 +38,14 @@ func.func @another(%x: tensor<8xf32> {weir.input = "x"}, %s: tensor<4xf32> {weir
 func.func @early(%x: tensor<8xf32> {weir.input = "x"}, %s: tensor<4xf32> {weir.input = "s"}) {
   weir.microbatches 2 sliced(%x) carried() {weir.order = array<i64: 0, 0, 1, 1, 1, 0, 0, 1>, weir.section = 0 : i64} : (tensor<8xf32>) -> () {
   ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
-    weir.keep %part number 1 : tensor<4xf32>
+    weir.save %part number 1 : tensor<4xf32>
     weir.yield
   }
   %g = weir.microbatches 2 sliced() carried(%s) {weir.order = array<i64: 0, 0, 1, 1, 1, 0, 0, 1>, weir.section = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%round: tensor<i32>, %sum: tensor<4xf32>):
     // expected-error@+1 {{is read in section 1 of microbatch 1 before it is computed}}
-    %kept = weir.kept number 1 : tensor<4xf32>
-    weir.yield %kept : tensor<4xf32>
+    %saved = weir.saved number 1 : tensor<4xf32>
+    weir.yield %saved : tensor<4xf32>
   }
   return
 }

@@ -16,16 +16,16 @@ module {
     %z = plan.alloc 16384 "z" : !plan.buffer<scratch>
     // CHECK: plan.record %[[FREE:.*]]
     // CHECK-NEXT: plan.wait %[[FREE]] {queue = 1 : i64}
-    // CHECK-NEXT: %[[FETCHED:.*]] = plan.alloc 16384 "fetched"
-    // CHECK-NEXT: plan.copy %{{.*}} to %[[FETCHED]] 16384 {queue = 1 : i64} : <host> to <scratch>
+    // CHECK-NEXT: %[[RELOADED:.*]] = plan.alloc 16384 "reloaded"
+    // CHECK-NEXT: plan.copy %{{.*}} to %[[RELOADED]] 16384 {queue = 1 : i64} : <host> to <scratch>
     // CHECK-NEXT: plan.record %[[THERE:.*]] {queue = 1 : i64}
     // CHECK-NEXT: plan.copy %{{.*}} to %{{.*}} 65536
     plan.copy %x to %y 65536 : !plan.buffer<scratch> to !plan.buffer<scratch>
-    %fetched = plan.alloc 16384 "fetched" : !plan.buffer<scratch>
-    plan.copy %m to %fetched 16384 : !plan.buffer<host> to !plan.buffer<scratch>
+    %reloaded = plan.alloc 16384 "reloaded" : !plan.buffer<scratch>
+    plan.copy %m to %reloaded 16384 : !plan.buffer<host> to !plan.buffer<scratch>
     // CHECK-NEXT: plan.wait %[[THERE]]{{$}}
-    // CHECK-NEXT: plan.copy %[[FETCHED]] to %[[Z:.*]] 16384
-    plan.copy %fetched to %z 16384 : !plan.buffer<scratch> to !plan.buffer<scratch>
+    // CHECK-NEXT: plan.copy %[[RELOADED]] to %[[Z:.*]] 16384
+    plan.copy %reloaded to %z 16384 : !plan.buffer<scratch> to !plan.buffer<scratch>
     // CHECK-NEXT: plan.record %[[MADE:.*]]
     // CHECK-NEXT: plan.wait %[[MADE]] {queue = 2 : i64}
     // CHECK-NEXT: plan.copy %[[Z]] to %{{.*}} 16384 {queue = 2 : i64} : <scratch> to <host>

@@ -2,7 +2,7 @@
 // RUN: weir-opt --weir-strategy="offload=parameters" --weir-offload %s | FileCheck %s --check-prefix=ALL
 // RUN: weir-opt --weir-offload %s | FileCheck %s --check-prefix=NONE
 
-// NONE-NOT: weir.fetch
+// NONE-NOT: weir.reload
 // NONE-NOT: on host
 
 // CHECK: weir.variable parameter @w : tensor<512xf32>
@@ -22,10 +22,10 @@ func.func @step(%x: tensor<512xf32> {weir.input = "x"}) -> (tensor<512xf32> {wei
   // CHECK: %[[M:.*]] = weir.read @m
   %m = weir.read @m : tensor<512xf32>
   %w = weir.read @w : tensor<512xf32>
-  // CHECK: %[[ONE:.*]] = weir.fetch %[[M]]
+  // CHECK: %[[ONE:.*]] = weir.reload %[[M]]
   // CHECK-NEXT: %[[NEXT:.*]] = weir.kernel map(%[[ONE]],
-  // ALL: weir.fetch
-  // ALL-NEXT: weir.fetch
+  // ALL: weir.reload
+  // ALL-NEXT: weir.reload
   // ALL-NEXT: weir.kernel
   %next = weir.kernel map(%m, %w) : (tensor<512xf32>, tensor<512xf32>) -> tensor<512xf32> {
   ^bb0(%a: tensor<512xf32>, %b: tensor<512xf32>):
@@ -38,7 +38,7 @@ func.func @step(%x: tensor<512xf32> {weir.input = "x"}) -> (tensor<512xf32> {wei
     %0 = weir.exp %a : tensor<512xf32>
     weir.yield %0 : tensor<512xf32>
   }
-  // CHECK: %[[TWO:.*]] = weir.fetch %[[M]]
+  // CHECK: %[[TWO:.*]] = weir.reload %[[M]]
   // CHECK-NEXT: weir.write @m, %[[NEXT]]
   // CHECK-NEXT: %[[SHOWN:.*]] = weir.{{.*}} %[[TWO]]
   // CHECK-NEXT: weir.kernel map(%[[SHOWN]]

@@ -48,7 +48,7 @@ func.func @backward(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %g: tensor<4x3xf32
 // Attention reads bf16, and so does what is pinned to it.
 // CHECK-LABEL: func @left_out
 func.func @left_out(%q: tensor<1x1x4x8xf32>, %x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<1x1x4x8xf32>, tensor<4x8xf32>) {
-  %a, %l = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
+  %a, %l = weir.attention %q, %q, %q {scale = 0.5 : f64} : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
   %y = weir.matmul %x, %w {weir.pin = "bf16"} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
   // CHECK-NOT: f8E
   // CHECK: return

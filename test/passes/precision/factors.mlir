@@ -17,9 +17,9 @@ func.func @f(%q: tensor<1x1x4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<1x1x4x8xf3
   // CHECK: weir.matmul {{.*}} {weir.factors = "tf32"} : tensor<4x8xf32>, tensor<8x8xf32>
   // BF16: weir.matmul {{%[0-9a-z]+, %[0-9a-z]+}} : tensor<4x8xbf16>
   %p = weir.matmul %e, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
-  // CHECK: weir.attend {{.*}}weir.factors = "tf32"
-  // BF16: weir.attend {{.*}}weir.factors = "bf16"
-  %a, %l = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
+  // CHECK: weir.attention {{.*}}weir.factors = "tf32"
+  // BF16: weir.attention {{.*}}weir.factors = "bf16"
+  %a, %l = weir.attention %q, %q, %q {scale = 0.5 : f64} : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
   // A pin counts.
   // CHECK: weir.matmul {{%[0-9a-z]+, %[0-9a-z]+}} : tensor<4x8xf32>, tensor<8x8xf32>
   %r = weir.matmul %flat, %w {weir.pin = "f32"} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>

@@ -59,7 +59,7 @@ TEST(Step, WhatIsMarkedIsGivenUpFromItsFirstGradientOn) {
   EXPECT_EQ(rewrite(step, boundaryOf(step), marked(step)).repeats, std::vector<int>{0});
 }
 
-TEST(Step, WhatLiesWithTheHostIsPutWhereItIsMadeAndFetchedWhereItIsRead) {
+TEST(Step, OffloadsWhereAValueIsMadeAndReloadsWhereItIsRead) {
   Step step = chain({1000, 1000, 1000, 1000});
   int made = step.actions[1].writes[0];
   Released released(step);
@@ -71,20 +71,20 @@ TEST(Step, WhatLiesWithTheHostIsPutWhereItIsMadeAndFetchedWhereItIsRead) {
   EXPECT_TRUE(rewritten.repeats.empty());
   EXPECT_EQ(rewritten.cost, 6);
   ASSERT_EQ(rewritten.step.actions.size(), step.actions.size() + 2);
-  const Action &put = rewritten.step.actions[2];
-  EXPECT_EQ(put.away, made);
-  EXPECT_EQ(put.reads[0], made);
-  int onHost = put.writes[0];
+  const Action &offload = rewritten.step.actions[2];
+  EXPECT_EQ(offload.away, made);
+  EXPECT_EQ(offload.reads[0], made);
+  int onHost = offload.writes[0];
   EXPECT_EQ(rewritten.step.tensors[onHost].bytes, 0);
   // x, its four layers, and a gradient each: what the gradient of the third layer reads.
-  auto fetch = std::find_if(rewritten.step.actions.begin(), rewritten.step.actions.end(),
-                            [&](const Action &action) { return action.reads[0] == onHost; });
-  ASSERT_NE(fetch, rewritten.step.actions.end());
-  EXPECT_EQ((fetch + 1)->reads[1], fetch->writes[0]);
+  auto reload = std::find_if(rewritten.step.actions.begin(), rewritten.step.actions.end(),
+                             [&](const Action &action) { return action.reads[0] == onHost; });
+  ASSERT_NE(reload, rewritten.step.actions.end());
+  EXPECT_EQ((reload + 1)->reads[1], reload->writes[0]);
   EXPECT_LT(measure(rewritten.step).bytes, measure(step).bytes);
 }
 
-TEST(Step, WhatARepetitionReadsIsFetched) {
+TEST(Step, ReloadsWhatARepetitionReads) {
   Step step = chain({1000, 1000, 1000});
   int first = step.actions[0].writes[0], second = step.actions[1].writes[0];
   step.tensors[first].transfer = step.tensors[second].transfer = 6;

@@ -8,12 +8,12 @@ weir.variable parameter @w : tensor<512x64xf32>
 // AGAIN: error: @kept does not fit
 // CHECK-LABEL: func @kept
 // CHECK: %[[A:.*]] = weir.kernel product
-// CHECK: %[[AWAY:.*]] = weir.put %[[A]] : tensor<64x64xf32>
+// CHECK: %[[AWAY:.*]] = weir.offload %[[A]] : tensor<64x64xf32>
 // CHECK: %[[B:.*]] = weir.kernel map(%[[A]])
 // CHECK: %[[C:.*]] = weir.kernel map(%[[B]])
 // CHECK: %[[D:.*]] = weir.kernel row {{.*}}(%[[C]])
 // CHECK-NOT: weir.kernel
-// CHECK: %[[BACK:.*]] = weir.fetch %[[AWAY]] : tensor<64x64xf32>
+// CHECK: %[[BACK:.*]] = weir.reload %[[AWAY]] : tensor<64x64xf32>
 // CHECK: weir.kernel row {{.*}}(%[[D]], %[[BACK]])
 // expected-remark@+1 {{@kept offloads 1 tensor of 16.4 kB to the host}}
 func.func @kept(%x: tensor<64x512xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {

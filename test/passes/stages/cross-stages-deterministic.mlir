@@ -9,7 +9,7 @@ module {
     %w0 = weir.read @w0 : tensor<4xf32>
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]] = weir.microbatches 2
-    // CHECK: %[[THERE:.*]] = weir.cross %{{.*}} from 1 to 0
+    // CHECK: %[[THERE:.*]] = weir.stage_transfer %{{.*}} from 1 to 0
     // CHECK: %[[BOTH:.*]] = weir.add %{{.*}}, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     // CHECK: weir.yield %[[BOTH]]
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {

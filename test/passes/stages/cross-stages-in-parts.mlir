@@ -8,12 +8,12 @@ module {
   func.func @step(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
     %w0 = weir.read @w0 : tensor<64x64xf32>
     %w1 = weir.read @w1 : tensor<64x64xf32>
-    // CHECK: weir.cross %{{.*}} from 0 to 1 number 1 {weir.factor_sharding = #weir.sharding<[64, 64@tp]>}
-    // ALIKE: weir.cross %{{.*}} from 0 to 1 number 1 :
+    // CHECK: weir.stage_transfer %{{.*}} from 0 to 1 number 1 {weir.factor_sharding = #weir.sharding<[64, 64@tp]>}
+    // ALIKE: weir.stage_transfer %{{.*}} from 0 to 1 number 1 :
     %h = weir.mul %x, %w0 {weir.stage = 0 : i64} : tensor<64x64xf32>
     %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
     // What is small is sent whole.
-    // CHECK: weir.cross %{{.*}} from 0 to 1 number 2 : tensor<64xf32>
+    // CHECK: weir.stage_transfer %{{.*}} from 0 to 1 number 2 : tensor<64xf32>
     %few = weir.reduce sum %h {axes = array<i64: 0>, weir.stage = 0 : i64} : tensor<64x64xf32> -> tensor<64xf32>
     %spread = weir.broadcast %few {dimensions = array<i64: 1>, weir.stage = 1 : i64} : tensor<64xf32> -> tensor<64x64xf32>
     %z = weir.mul %y, %spread {weir.stage = 1 : i64} : tensor<64x64xf32>

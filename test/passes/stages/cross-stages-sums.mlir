@@ -15,7 +15,7 @@ module {
     // CHECK: %[[FIRST:.*]] = weir.mul %{{.*}} {{[{].*}}weir.stage = 0 : i64}
     // CHECK-NOT: weir.add
     // CHECK: weir.yield %[[FIRST]], %[[Y]], %[[LAST]]
-    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#2 from 1 to 0
+    // CHECK: %[[THERE:.*]] = weir.stage_transfer %[[LOOP]]#2 from 1 to 0
     // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     %g:2 = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
@@ -44,10 +44,10 @@ module {
     %w0 = weir.read @w0 : tensor<4xf32>
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]]:2 = weir.microbatches 2
-    // CHECK-NOT: weir.cross %{{.*}} from 1 to 0
+    // CHECK-NOT: weir.stage_transfer %{{.*}} from 1 to 0
     // CHECK: %[[HERE:.*]] = weir.add %{{.*}}, %{{.*}} {{[{].*}}weir.stage = 0 : i64}
     // CHECK: weir.yield %[[HERE]], %{{.*}}
-    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#1 from 1 to 0
+    // CHECK: %[[THERE:.*]] = weir.stage_transfer %[[LOOP]]#1 from 1 to 0
     // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {{[{].*}}weir.stage = 0 : i64}
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
@@ -77,8 +77,8 @@ module {
     %w0 = weir.read @w0 : tensor<4xf32>
     %w1 = weir.read @w1 : tensor<4xf32>
     // CHECK: %[[LOOP:.*]] = weir.microbatches 2
-    // CHECK: weir.cross
-    // CHECK: weir.cross
+    // CHECK: weir.stage_transfer
+    // CHECK: weir.stage_transfer
     // CHECK: %[[ALL:.*]] = weir.add
     // CHECK: weir.yield %[[ALL]]
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
@@ -106,7 +106,7 @@ module {
     %w1 = weir.read @w1 : tensor<4xf32>
     %h = weir.mul %x, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
     // CHECK: %[[LOW:.*]] = weir.cast %{{.*}} {{[{].*}}weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
-    // CHECK: %[[THERE:.*]] = weir.cross %[[LOW]] from 0 to 1 number 1 : tensor<4xbf16>
+    // CHECK: %[[THERE:.*]] = weir.stage_transfer %[[LOW]] from 0 to 1 number 1 : tensor<4xbf16>
     // CHECK: %[[WIDE:.*]] = weir.cast %[[THERE]] {{[{].*}}weir.stage = 1 : i64} : tensor<4xbf16> -> tensor<4xf32>
     // CHECK: weir.mul %[[WIDE]]
     %low = weir.cast %h {weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>

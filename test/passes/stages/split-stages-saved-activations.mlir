@@ -11,17 +11,17 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
     // CHECK: weir.section = 0 : i64
     // CHECK: %[[LOW:.*]] = weir.cast %{{.*}} : tensor<64x64xf32> -> tensor<64x64xbf16>
     // CHECK: %[[Y:.*]] = weir.tanh
-    // CHECK-NOT: weir.keep %[[Y]]
-    // CHECK: weir.keep %[[LOW]]
-    // CHECK-NOT: weir.keep %[[Y]]
+    // CHECK-NOT: weir.save %[[Y]]
+    // CHECK: weir.save %[[LOW]]
+    // CHECK-NOT: weir.save %[[Y]]
     // CHECK: weir.section = 1 : i64
-    // CHECK: %[[KEPT:.*]] = weir.kept number {{.*}} : tensor<64x64xbf16>
-    // CHECK: weir.cast %[[KEPT]] : tensor<64x64xbf16> -> tensor<64x64xf32>
+    // CHECK: %[[SAVED:.*]] = weir.saved number {{.*}} : tensor<64x64xbf16>
+    // CHECK: weir.cast %[[SAVED]] : tensor<64x64xbf16> -> tensor<64x64xf32>
     // CHECK: weir.tanh
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<128x64xf32>) -> tensor<64x64xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<64x64xf32>):
       %h = weir.exp %part {weir.stage = 0 : i64} : tensor<64x64xf32>
-      %there = weir.cross %h from 0 to 1 number 1 : tensor<64x64xf32>
+      %there = weir.stage_transfer %h from 0 to 1 number 1 : tensor<64x64xf32>
       %product = weir.matmul %there, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       %low = weir.cast %product {weir.stage = 1 : i64} : tensor<64x64xf32> -> tensor<64x64xbf16>
       %wide = weir.cast %low {weir.stage = 1 : i64} : tensor<64x64xbf16> -> tensor<64x64xf32>
@@ -32,7 +32,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %d = weir.mul %scaled, %z {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
-    %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
+    %all = weir.stage_transfer %g from 1 to -1 number 2 : tensor<64x64xf32>
     return %all : tensor<64x64xf32>
   }
 }
@@ -49,15 +49,15 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
     // CHECK: weir.section = 0 : i64
     // CHECK: weir.random
     // CHECK: %[[MASK:.*]] = weir.compare
-    // CHECK: weir.keep %[[MASK]]
+    // CHECK: weir.save %[[MASK]]
     // CHECK: weir.section = 1 : i64
     // CHECK-NOT: weir.random
-    // CHECK: weir.kept {{.*}} : tensor<64x64xi1>
+    // CHECK: weir.saved {{.*}} : tensor<64x64xi1>
     // CHECK-NOT: weir.random
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<128x64xf32>) -> tensor<64x64xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<64x64xf32>):
       %h = weir.exp %part {weir.stage = 0 : i64} : tensor<64x64xf32>
-      %there = weir.cross %h from 0 to 1 number 1 : tensor<64x64xf32>
+      %there = weir.stage_transfer %h from 0 to 1 number 1 : tensor<64x64xf32>
       %zero = weir.constant 0.0 : f32 -> tensor<64x64xf32>
       %half = weir.constant 0.5 : f32 -> tensor<64x64xf32>
       %drawn = weir.random uniform seed %n step %n round %round {key = 1 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
@@ -67,7 +67,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %d = weir.select %keeps, %z, %zero {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
-    %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
+    %all = weir.stage_transfer %g from 1 to -1 number 2 : tensor<64x64xf32>
     return %all : tensor<64x64xf32>
   }
 }
@@ -84,14 +84,14 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
     // CHECK: weir.section = 0 : i64
     // CHECK: %[[FIRST:.*]] = weir.add
     // CHECK: %[[SECOND:.*]] = weir.add %[[FIRST]]
-    // CHECK: weir.keep %[[FIRST]]
+    // CHECK: weir.save %[[FIRST]]
     // CHECK: weir.section = 1 : i64
     // CHECK-NOT: weir.add
     // CHECK: return
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<128x64xf32>) -> tensor<64x64xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<64x64xf32>):
       %h = weir.exp %part {weir.stage = 0 : i64} : tensor<64x64xf32>
-      %there = weir.cross %h from 0 to 1 number 1 : tensor<64x64xf32>
+      %there = weir.stage_transfer %h from 0 to 1 number 1 : tensor<64x64xf32>
       %a = weir.matmul %there, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       %al = weir.cast %a {weir.stage = 1 : i64} : tensor<64x64xf32> -> tensor<64x64xbf16>
       %aw = weir.cast %al {weir.stage = 1 : i64} : tensor<64x64xbf16> -> tensor<64x64xf32>
@@ -102,7 +102,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %p = weir.mul %first, %c {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xf32> loc(#gradient)
       weir.yield %p : tensor<64x64xf32>
     }
-    %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
+    %all = weir.stage_transfer %g from 1 to -1 number 2 : tensor<64x64xf32>
     return %all : tensor<64x64xf32>
   }
 }
@@ -116,13 +116,13 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
   // CHECK-LABEL: func @constant_mask
   func.func @constant_mask(%x: tensor<128x64xf32>) -> tensor<64x64xf32> {
     %w1 = weir.read @w1 : tensor<64x64xf32>
-    // CHECK-NOT: weir.keep {{.*}}xi1>
+    // CHECK-NOT: weir.save {{.*}}xi1>
     // CHECK: weir.section = 1 : i64
     // CHECK: weir.compare
     %g = weir.microbatches 2 sliced(%x) carried() : (tensor<128x64xf32>) -> tensor<64x64xf32> {
     ^bb0(%round: tensor<i32>, %part: tensor<64x64xf32>):
       %h = weir.exp %part {weir.stage = 0 : i64} : tensor<64x64xf32>
-      %there = weir.cross %h from 0 to 1 number 1 : tensor<64x64xf32>
+      %there = weir.stage_transfer %h from 0 to 1 number 1 : tensor<64x64xf32>
       %zero = weir.constant 0.0 : f32 -> tensor<64x64xf32>
       %row = weir.iota {dimension = 0 : i64} -> tensor<64x64xi32>
       %column = weir.iota {dimension = 1 : i64} -> tensor<64x64xi32>
@@ -133,7 +133,7 @@ module attributes {weir.mesh = #weir.mesh<pp = 2>, weir.rank = 1 : i64} {
       %d = weir.select %causal, %q, %zero {weir.stage = 1 : i64, weir.phase = #weir.phase<backward>} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
       weir.yield %d : tensor<64x64xf32>
     }
-    %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
+    %all = weir.stage_transfer %g from 1 to -1 number 2 : tensor<64x64xf32>
     return %all : tensor<64x64xf32>
   }
 }

@@ -304,7 +304,7 @@ void chooseMesh(Program &program) {
   }
   // What attends can be cut along positions, if there are as many on each rank.
   bool attends = false, isEven = true;
-  step.walk([&](AttendOp op) {
+  step.walk([&](AttentionOp op) {
     int64_t queries = shapeOf(op.getQuery())[2], keys = shapeOf(op.getKey())[2];
     attends = true;
     isEven &= queries % 2 == 0 && keys % 2 == 0 && (!op.getCausal() || queries == keys);

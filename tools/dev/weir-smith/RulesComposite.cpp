@@ -55,7 +55,7 @@ void softmaxCrossEntropyGrad(Scope &s) {
                                            op.getLogSumExp(), s.like(op.getLoss())));
 }
 
-AttendOp attention(Scope &s) {
+AttentionOp anyAttention(Scope &s) {
   Random &random = s.random();
   int64_t batch = 1 + random.below(2), heads = 1 + random.below(3),
           width = random.one({1, 3, 4, 8, 9});
@@ -65,19 +65,19 @@ AttendOp attention(Scope &s) {
   // Self-attention at times.
   Value q = s.shaped(query), k = queries == keys && random.chance(0.3) ? q : s.shaped(key);
   Value v = random.chance(0.2) ? k : s.shaped(key);
-  return s.make<AttendOp>(q, k, v, 1 / std::sqrt(double(width)), causal);
+  return s.make<AttentionOp>(q, k, v, 1 / std::sqrt(double(width)), causal);
 }
 
-void attend(Scope &s) {
-  auto op = attention(s);
+void attention(Scope &s) {
+  auto op = anyAttention(s);
   s.give(op.getResult());
   if (s.random().chance(0.2))
     s.give(op.getLogSumExp());
 }
 
-void attendGrad(Scope &s) {
-  auto op = attention(s);
-  auto gradient = s.make<AttendGradOp>(
+void attentionGrad(Scope &s) {
+  auto op = anyAttention(s);
+  auto gradient = s.make<AttentionGradOp>(
       op.getQuery().getType(), op.getKey().getType(), op.getValue().getType(), op.getQuery(),
       op.getKey(), op.getValue(), op.getResult(), op.getLogSumExp(), s.like(op.getResult()),
       op.getScaleAttr(), op.getCausalAttr(), TypeAttr());
@@ -94,8 +94,8 @@ ArrayRef<Rule> compositeRules() {
       {"log_softmax", logSoftmax},
       {"softmax_cross_entropy", softmaxCrossEntropy},
       {"softmax_cross_entropy_grad", softmaxCrossEntropyGrad},
-      {"attend", attend},
-      {"attend_grad", attendGrad},
+      {"attention", attention},
+      {"attention_grad", attentionGrad},
   };
   return all;
 }
@@ -111,14 +111,14 @@ ArrayRef<Rule> rules() {
 }
 
 ArrayRef<StringRef> programOps() {
-  static constexpr StringRef all[] = {"variable",     "read",       "fetch",
-                                      "put",          "all_reduce", "reduce_scatter",
-                                      "all_gather",   "all_to_all", "collective_permute",
-                                      "pack",         "unpack",     "send",
-                                      "receive",      "cross",      "keep",
-                                      "kept",         "write",      "gradient",
-                                      "microbatches", "yield",      "kernel",
-                                      "loss",         "clip",       "all_finite"};
+  static constexpr StringRef all[] = {"variable",     "read",           "reload",
+                                      "offload",      "all_reduce",     "reduce_scatter",
+                                      "all_gather",   "all_to_all",     "collective_permute",
+                                      "pack",         "unpack",         "send",
+                                      "receive",      "stage_transfer", "save",
+                                      "saved",        "write",          "gradient",
+                                      "microbatches", "yield",          "kernel",
+                                      "loss",         "clip",           "all_finite"};
   return all;
 }
 

@@ -132,7 +132,7 @@ void Scope::admit(Operation *op) {
     if (anyActive)
       active.insert(result);
     if (anyBlocked || (anyActive && (!isa<Differentiable>(op) ||
-                                     (isa<AttendOp>(op) && result.getResultNumber() == 1))))
+                                     (isa<AttentionOp>(op) && result.getResultNumber() == 1))))
       blocked.insert(result);
   }
 }

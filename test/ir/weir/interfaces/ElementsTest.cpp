@@ -100,7 +100,7 @@ TEST_F(Elements, decomposedSumsKeepTheirType) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(
       R"(func.func @f(%x: tensor<4x8xf32>, %q: tensor<1x1x4x8xf32>) {
         %n, %m, %r = weir.normalize %x {eps = 1.0e-5, accumulate = f16} : tensor<4x8xf32> -> tensor<4xf32>
-        %a, %l = weir.attend %q, %q, %q {scale = 0.5, accumulate = bf16}
+        %a, %l = weir.attention %q, %q, %q {scale = 0.5, accumulate = bf16}
           : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
         return
       })",
@@ -352,7 +352,7 @@ TEST_F(Elements, decompositions) {
     checkDecomposed(
         "func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>) "
         "-> (tensor<2x1x3x4xf32>, tensor<2x1x3xf32>) {\n"
-        "%y, %l = weir.attend %q, %k, %v {" +
+        "%y, %l = weir.attention %q, %k, %v {" +
         causal +
         "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
         "return %y, %l : tensor<2x1x3x4xf32>, tensor<2x1x3xf32>\n}");
@@ -360,10 +360,10 @@ TEST_F(Elements, decompositions) {
         "func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>, "
         "%g: tensor<2x1x3x4xf32>)"
         " -> (tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>) {\n"
-        "%y, %l = weir.attend %q, %k, %v {" +
+        "%y, %l = weir.attention %q, %k, %v {" +
         causal +
         "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
-        "%a, %b, %c = weir.attend_grad %q, %k, %v, %y, %l, %g {" +
+        "%a, %b, %c = weir.attention_grad %q, %k, %v, %y, %l, %g {" +
         causal +
         "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x3xf32>\n"
         "return %a, %b, %c : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>\n}");

@@ -13,7 +13,7 @@ module attributes {smith.seed = 7 : i64, weir.accumulate = 1 : i64, weir.batch =
     %k = weir.read @k : tensor<1x3x6x9xf32>
     %q = weir.constant 0.25 : f32 -> tensor<1x3x6x9xf32>
     %c = weir.convolution %x, %w {padding = array<i64: 1, 3>, strides = array<i64: 1, 1>} : tensor<1x2x4x4xf32>, tensor<3x2x1x2xf32> -> tensor<1x3x6x9xf32>
-    %y, %l = weir.attend %q, %k, %c {scale = 0.5} : tensor<1x3x6x9xf32>, tensor<1x3x6x9xf32> -> tensor<1x3x6xf32>
+    %y, %l = weir.attention %q, %k, %c {scale = 0.5} : tensor<1x3x6x9xf32>, tensor<1x3x6x9xf32> -> tensor<1x3x6xf32>
     %s = weir.mul %y, %y : tensor<1x3x6x9xf32>
     %loss = weir.reduce sum %s {axes = array<i64: 0, 1, 2, 3>} : tensor<1x3x6x9xf32> -> tensor<f32>
     %g:2 = weir.gradient %loss wrt(%w, %k) : (tensor<f32>, tensor<3x2x1x2xf32>, tensor<1x3x6x9xf32>) -> (tensor<3x2x1x2xf32>, tensor<1x3x6x9xf32>)

@@ -17,7 +17,7 @@ module attributes {smith.seed = 41423001 : i64, weir.accumulate = 2 : i64, weir.
     %4 = weir.merge_dims %3 {count = 2 : i64, first = 0 : i64} : tensor<36x36xf32> -> tensor<1296xf32>
     %5 = weir.slice %4 {offsets = array<i64: 1057>, strides = array<i64: 1>} : tensor<1296xf32> -> tensor<2xf32>
     %6 = weir.split_dim %5 {dimension = 0 : i64, sizes = array<i64: 2, 1, 1, 1>} : tensor<2xf32> -> tensor<2x1x1x1xf32>
-    %result, %log_sum_exp = weir.attend %6, %1, %1 {causal, scale = 1.000000e+00 : f64} : tensor<2x1x1x1xf32>, tensor<2x1x1x1xf32> -> tensor<2x1x1xf32>
+    %result, %log_sum_exp = weir.attention %6, %1, %1 {causal, scale = 1.000000e+00 : f64} : tensor<2x1x1x1xf32>, tensor<2x1x1x1xf32> -> tensor<2x1x1xf32>
     %7:2 = weir.microbatches 3 sliced(%arg0) carried() : (tensor<6x1x1x1xf32>) -> (tensor<2x1x1x1xf32>, tensor<2x1x9x8xf32>) {
     ^bb0(%arg1: tensor<i32>, %arg2: tensor<2x1x1x1xf32>):
       %normalized, %mean, %rstd = weir.normalize %result {eps = 2.500000e-01 : f64} : tensor<2x1x1x1xf32> -> tensor<2x1x1xf32>

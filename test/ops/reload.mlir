@@ -3,8 +3,8 @@
 // A copy has the value, whatever reads it.
 func.func @a_copy() {
   %x = check.input dense<[[1.0, -2.0, 3.5], [0.0, 1.0e-3, 7.0]]> : tensor<2x3xf32>
-  %away = weir.put %x : tensor<2x3xf32>
-  %copy = weir.fetch %away : tensor<2x3xf32>
+  %away = weir.offload %x : tensor<2x3xf32>
+  %copy = weir.reload %away : tensor<2x3xf32>
   %twice = weir.add %copy, %x : tensor<2x3xf32>
   check.expect %copy, dense<[[1.0, -2.0, 3.5], [0.0, 1.0e-3, 7.0]]> : tensor<2x3xf32> exactly
   check.expect %twice, dense<[[2.0, -4.0, 7.0], [0.0, 2.0e-3, 14.0]]> : tensor<2x3xf32> exactly

@@ -8,7 +8,7 @@ func.func @one_head() {
       [0.18308353, 0.79334074]]]]> : tensor<1x1x3x2xf32>
   %z = check.input dense<[[[0.91846055, 0.8963131, 0.93026966]]]> : tensor<1x1x3xf32>
   %g = check.input dense<[[[[-0.25, 0.25], [1.75, 2.0], [1.75, -1.25]]]]> : tensor<1x1x3x2xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %z, %g {scale = 0.5 : f64} : tensor<1x1x3x2xf32>, tensor<1x1x3x2xf32>, tensor<1x1x3xf32>
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %z, %g {scale = 0.5 : f64} : tensor<1x1x3x2xf32>, tensor<1x1x3x2xf32>, tensor<1x1x3xf32>
   check.expect %dq, dense<[[[[-0.0007682756, -0.018837444], [0.12785695, 0.45302916],
       [0.003077033, 0.1129953]]]]> : tensor<1x1x3x2xf32>
   check.expect %dk, dense<[[[[-0.04981616, 0.8775777], [-0.06907604, -0.04189734],
@@ -32,7 +32,7 @@ func.func @causal() {
       [1.5, 0.41628528, 1.0875334]]]> : tensor<1x2x3xf32>
   %g = check.input dense<[[[[1.25, 0.0], [1.25, -0.75], [-2.0, -1.0]], [[2.0, 2.0], [0.75, -1.25],
       [0.0, -2.0]]]]> : tensor<1x2x3x2xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %z, %g {causal, scale = 0.75 : f64} : tensor<1x2x3x2xf32>, tensor<1x2x3x2xf32>, tensor<1x2x3xf32>
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %z, %g {causal, scale = 0.75 : f64} : tensor<1x2x3x2xf32>, tensor<1x2x3x2xf32>, tensor<1x2x3xf32>
   check.expect %dq, dense<[[[[0.0, 0.0], [-0.12969534, 0.06484767], [-2.0380068, 1.5479136]],
       [[0.0, 0.0], [-0.4298051, 0.7521589], [-1.1880349, 0.9304991]]]]> : tensor<1x2x3x2xf32>
   check.expect %dk, dense<[[[[0.81288826, 0.69940484], [-0.41620567, -0.30272225],
@@ -58,7 +58,7 @@ func.func @more_keys_than_queries() {
   %z = check.input dense<[[[2.2493067, 1.2790843]]]> : tensor<1x1x2xf32>
   %g = check.input dense<[[[[1.0, -0.75, 0.25, -2.0],
       [-0.75, 0.5, -0.5, -0.75]]]]> : tensor<1x1x2x4xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %z, %g {causal, scale = 0.5 : f64} : tensor<1x1x2x4xf32>, tensor<1x1x5x4xf32>, tensor<1x1x2xf32>
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %z, %g {causal, scale = 0.5 : f64} : tensor<1x1x2x4xf32>, tensor<1x1x5x4xf32>, tensor<1x1x2xf32>
   check.expect %dq, dense<[[[[0.71632993, 0.4330693, 0.7196386, 0.31091854],
       [0.5686873, -0.7581641, 1.3136845, -1.1455371]]]]> : tensor<1x1x2x4xf32>
   check.expect %dk, dense<[[[[-0.6645808, -0.13307096, 0.69784856, 0.62166506],
@@ -82,7 +82,7 @@ func.func @one_key() {
   %o = check.input dense<[[[[-0.25, 0.5, 2.0]]], [[[-1.75, 0.0, -0.75]]]]> : tensor<2x1x1x3xf32>
   %z = check.input dense<[[[2.125]], [[3.5]]]> : tensor<2x1x1xf32>
   %g = check.input dense<[[[[2.0, 2.0, 0.5]]], [[[0.25, -1.0, -0.25]]]]> : tensor<2x1x1x3xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %z, %g {scale = 1.0 : f64} : tensor<2x1x1x3xf32>, tensor<2x1x1x3xf32>, tensor<2x1x1xf32>
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %z, %g {scale = 1.0 : f64} : tensor<2x1x1x3xf32>, tensor<2x1x1x3xf32>, tensor<2x1x1xf32>
   check.expect %dq, dense<0.0> : tensor<2x1x1x3xf32>
   check.expect %dk, dense<0.0> : tensor<2x1x1x3xf32>
   check.expect %dv, dense<[[[[2.0, 2.0, 0.5]]], [[[0.25, -1.0, -0.25]]]]> : tensor<2x1x1x3xf32>
@@ -97,8 +97,8 @@ func.func @as_products() {
   %k = weir.random normal seed %n step %n round %n {key = 2 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x40x8xf32>
   %v = weir.random normal seed %n step %n round %n {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x40x8xf32>
   %g = weir.random normal seed %n step %n round %n {key = 4 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x33x8xf32>
-  %o, %z = weir.attend %q, %k, %v {scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x40x8xf32> -> tensor<2x2x33xf32>
-  %dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %z, %g {scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x40x8xf32>, tensor<2x2x33xf32>
+  %o, %z = weir.attention %q, %k, %v {scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x40x8xf32> -> tensor<2x2x33xf32>
+  %dq, %dk, %dv = weir.attention_grad %q, %k, %v, %o, %z, %g {scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x40x8xf32>, tensor<2x2x33xf32>
   %s = weir.matmul %q, %k {transpose_rhs} : tensor<2x2x33x8xf32>, tensor<2x2x40x8xf32> -> tensor<2x2x33x40xf32>
   %half = weir.constant 0.5 : f32 -> tensor<2x2x33x40xf32>
   %c = weir.mul %s, %half : tensor<2x2x33x40xf32>
@@ -138,9 +138,9 @@ func.func @low() {
   %qm = weir.max %qw, %lowest : tensor<2x2x33x8xf32>
   %km = weir.max %kw, %lowest : tensor<2x2x33x8xf32>
   %gm = weir.max %gw, %lowest : tensor<2x2x33x8xf32>
-  %o, %z = weir.attend %qm, %km, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32> -> tensor<2x2x33xf32>
-  %dq, %dk, %dv = weir.attend_grad %qw, %kw, %gw, %o, %z, %gw {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
-  %eq, %ek, %ev = weir.attend_grad %qm, %km, %gm, %o, %z, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
+  %o, %z = weir.attention %qm, %km, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32> -> tensor<2x2x33xf32>
+  %dq, %dk, %dv = weir.attention_grad %qw, %kw, %gw, %o, %z, %gw {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
+  %eq, %ek, %ev = weir.attention_grad %qm, %km, %gm, %o, %z, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
   check.expect_close %dq, %eq : tensor<2x2x33x8xf32>
   check.expect_close %dk, %ek : tensor<2x2x33x8xf32>
   check.expect_close %dv, %ev : tensor<2x2x33x8xf32>

@@ -1,7 +1,7 @@
 // RUN: weir-opt %s --weir-lower-to-plan=target=cpu | FileCheck %s
 
 // The second kernel is the last to read what the first one makes, and would write its result over
-// it. Another section reads it later, though its weir.keep stands in front of that kernel.
+// it. Another section reads it later, though its weir.save stands in front of that kernel.
 module attributes {weir.accumulate = 1 : i64, weir.batch = 1 : i64, weir.epochs = 0 : i64, weir.steps = 1 : i64} {
   // CHECK-LABEL: plan.entry @step
   // CHECK: %[[MADE:.*]] = plan.alloc 4 "exp"
@@ -21,7 +21,7 @@ module attributes {weir.accumulate = 1 : i64, weir.batch = 1 : i64, weir.epochs 
         %0 = weir.exp %a : tensor<1xf32>
         weir.yield %0 : tensor<1xf32>
       }
-      weir.keep %made number 1 : tensor<1xf32>
+      weir.save %made number 1 : tensor<1xf32>
       %last = weir.kernel map(%made) : (tensor<1xf32>) -> tensor<1xf32> {
       ^bb0(%a: tensor<1xf32>):
         %0 = weir.tanh %a : tensor<1xf32>
@@ -38,8 +38,8 @@ module attributes {weir.accumulate = 1 : i64, weir.batch = 1 : i64, weir.epochs 
     }
     %second = weir.microbatches 2 sliced(%x) carried(%zero) {weir.order = array<i64: 0, 0, 0, 1, 1, 0, 1, 1>, weir.section = 1 : i64} : (tensor<2xf32>, tensor<f32>) -> tensor<f32> {
     ^bb0(%round: tensor<i32>, %part: tensor<1xf32>, %sum: tensor<f32>):
-      %kept = weir.kept number 1 : tensor<1xf32>
-      %total = weir.kernel map(%kept, %sum) : (tensor<1xf32>, tensor<f32>) -> tensor<f32> {
+      %saved = weir.saved number 1 : tensor<1xf32>
+      %total = weir.kernel map(%saved, %sum) : (tensor<1xf32>, tensor<f32>) -> tensor<f32> {
       ^bb0(%a: tensor<1xf32>, %b: tensor<f32>):
         %1 = weir.reduce sum %a {axes = array<i64: 0>} : tensor<1xf32> -> tensor<f32>
         %2 = weir.add %1, %b : tensor<f32>
