@@ -35,7 +35,7 @@ using namespace weir::stages;
 
 namespace {
 
-/// What a value depends on.
+/// The ops on which a value depends.
 struct Depends {
   bool onParameters = false, onInputs = false;
   void add(Depends other) {
@@ -52,21 +52,21 @@ double costOf(Operation *op) {
   return machines::stageCost(double(cost.flops), double(cost.bytes));
 }
 
-/// Where a list of ops is cut, so that the most expensive part is as cheap as can be.
+/// The cuts of a list of ops that make the most expensive part as cheap as possible.
 struct Cuts {
-  SmallVector<size_t> begins; ///< of the parts but the first
-  double most = 0;            ///< what a part takes
+  SmallVector<size_t> begins; ///< of the parts, except the first
+  double most = 0;            ///< cost of the most expensive part
 };
 
-/// Of ops whose costs up to each are these, at some of these places, where each part is computed so
-/// many times as fast as it would be on average. Nothing where there are not enough places.
+/// For ops with these prefix sums of costs, cut at some of these positions. Each part runs at so
+/// many times the average speed. Nothing if there are too few positions.
 std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places,
                              ArrayRef<double> speeds) {
   const int64_t parts = speeds.size();
   if (int64_t(places.size()) < parts - 1)
     return std::nullopt;
   size_t count = places.size();
-  // best[k][i]: k parts end at place i, and the last of them is the most expensive by so much.
+  // best[k][i]: k parts end at position i; the cost of the most expensive of them.
   std::vector<std::vector<double>> best(parts, std::vector<double>(count + 1, INFINITY));
   std::vector<std::vector<size_t>> from(parts, std::vector<size_t>(count + 1, 0));
   auto at = [&](size_t place) { return place < count ? upTo[places[place]] : upTo.back(); };
@@ -95,7 +95,7 @@ std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places,
 
 class Assigner {
 public:
-  /// Ranks along `pipe` have stages, in turn.
+  /// Ranks along `pipe` take the stages in turn.
   Assigner(ModuleOp module, func::FuncOp step, int64_t stages, const Mesh::Axis &pipe)
       : module(module), step(step), stages(stages), ranks(pipe.size) {
     for (int64_t stage = 0; stage < stages; ++stage)
@@ -112,7 +112,7 @@ public:
       return success();
     visit(step.front());
     findLine(gradient, [](Depends on) { return on.onParameters && on.onInputs; });
-    if (int64_t(line.size()) < stages) // a model of its parameters
+    if (int64_t(line.size()) < stages) // a model that reads only its parameters
       findLine(gradient, [](Depends on) { return on.onParameters; });
     if (int64_t(line.size()) < stages)
       return emitError(step.getLoc())
@@ -177,7 +177,7 @@ private:
       placeOf[op] = place;
       upTo.push_back(upTo.back() + costOf(op));
     }
-    // Bytes that cross where the place's op begins a stage.
+    // Bytes that cross if the op at a position begins a stage.
     std::vector<int64_t> crossing(line.size() + 1, 0);
     for (auto [place, op] : llvm::enumerate(line))
       for (Value result : op->getResults()) {
@@ -203,7 +203,7 @@ private:
           places.push_back(i);
       bool all = places.size() + 1 == line.size();
       if (auto cuts = bestCuts(upTo, places, speeds)) {
-        // That more crosses has to be worth it.
+        // A cut with more bytes has to be worth it.
         double worth = cuts->most * (1 + 0.1 * double(doubled));
         if (worth < best) {
           best = worth;
@@ -226,9 +226,9 @@ private:
     }
   }
 
-  /// Where the first is that reads it.
+  /// Assigns a value to the stage of its first reader.
   void placeParameters() {
-    SmallVector<Operation *> alone; // of parameters
+    SmallVector<Operation *> alone; // that depend only on parameters
     step.walk<WalkOrder::PreOrder>([&](Operation *op) {
       Depends on = ofOp(op);
       if (on.onParameters && !on.onInputs && op->getNumResults() && !isa<MicrobatchesOp>(op) &&
@@ -247,7 +247,7 @@ private:
         sayStage(owner, known == everywhere ? first : std::min(known, first));
       }
     }
-    // What optimizers keep of a parameter is called "adamw.m/NAME", and what nobody reads is on the
+    // The optimizer state of a parameter is called "adamw.m/NAME". An unread variable is on the
     // first stage.
     for (auto variable : module.getOps<VariableOp>()) {
       if (saidStage(variable) != everywhere || variable.getRole() == Role::run)
@@ -263,7 +263,7 @@ private:
     }
   }
 
-  /// A block's state that is carried through microbatches is where its next value is made.
+  /// Block state that microbatches carry is on the stage that computes its next value.
   void placeStates() {
     step.walk([&](WriteOp write) {
       auto owner = module.lookupSymbol<VariableOp>(write.getVariable());
@@ -278,8 +278,8 @@ private:
     });
   }
 
-  /// What goes on to the next microbatch from a stage of a rank to an earlier one of its own comes
-  /// too late: it has begun that by then.
+  /// A value carried to the next microbatch, from a stage of a rank to an earlier stage of the same
+  /// rank, arrives too late: that stage has started by then.
   LogicalResult checkStates(StringRef mesh) {
     auto walked = step.walk([&](MicrobatchesOp loop) {
       Block &body = loop.getBody().front();
@@ -308,9 +308,9 @@ private:
   ModuleOp module;
   func::FuncOp step;
   const int64_t stages, ranks;
-  SmallVector<double> speeds; ///< of stages, 1 on average
+  SmallVector<double> speeds; ///< of stages; the average is 1
   llvm::DenseMap<Value, Depends> depends;
-  SmallVector<Operation *> line; ///< what is cut
+  SmallVector<Operation *> line; ///< the ops to cut
 };
 
 struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {

@@ -40,13 +40,13 @@ using namespace weir::stages;
 
 namespace {
 
-/// How ranks have what the layouts that ops were given (weir.factor_sharding) make of a value.
+/// The shardings with which the factor shardings of ops (weir.factor_sharding) produce values.
 class Lying {
 public:
   Lying(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}
 
-  /// How a value crosses to who uses it there: as it is made, or as it is used where a rank has
-  /// less of it so.
+  /// The sharding in which a value crosses to a user there: the one in which it is produced, or the
+  /// one in which it is used if a rank's shard is smaller.
   Layout between(OpOperand &use) {
     Layout made = asMade(use.get()), used = asUsed(use);
     return parts(used) > parts(made) ? used : made;
@@ -159,7 +159,8 @@ private:
       return everywhere;
     if (int64_t said = saidStage(op); said != everywhere)
       return said;
-    // Where most of what it reads is. Of as much, gradients go back, and figures on.
+    // The stage of most of its operands. If equal, gradients go to the earlier stage, outputs to
+    // the later one.
     int64_t best = everywhere, bytes = -1;
     const bool goesBack = isBackward(op);
     for (Value operand : op->getOperands()) {
@@ -178,13 +179,13 @@ private:
     return best;
   }
 
-  /// One number everywhere.
+  /// Whether the value is one number everywhere.
   static bool isSpread(Value value) {
     auto broadcast = value.getDefiningOp<BroadcastOp>();
     return broadcast && shapeOf(broadcast.getInput()).empty();
   }
 
-  /// It is made again of less, wherever it is read.
+  /// Whether it is recomputed from a smaller value at each use.
   static bool isOfLess(Value value) {
     auto cast = value.getDefiningOp<CastOp>();
     return isSpread(value) || (cast && cast.widens());
@@ -211,16 +212,16 @@ private:
       sumApart(loop);
   }
 
-  /// Of a sum of microbatches: what is added to it in each, from another stage.
+  /// For a sum over microbatches: the addend of each, from another stage.
   struct Addend {
     unsigned sum;
     AddOp add;
-    Value value; ///< there
+    Value value; ///< on that stage
   };
 
-  /// A parameter that two stages read, as a table of words that makes the logits too, has a
-  /// gradient on each. They are summed where they are made, and one crosses once for a step and not
-  /// for each microbatch.
+  /// A parameter that two stages read, such as an embedding that is also the output matrix, has a
+  /// gradient on each. Each stage sums its own, and one sum crosses once per step instead of once
+  /// per microbatch.
   void sumApart(MicrobatchesOp loop) {
     Operation *yield = loop.getBody().front().getTerminator();
     SmallVector<Addend> addends;
@@ -252,7 +253,7 @@ private:
     builder.setInsertionPointAfter(made);
     for (auto [i, addend] : llvm::enumerate(addends)) {
       Value sum = made.getResult(addend.sum), other = made.getResult(sums + unsigned(i));
-      // Of several, each is added to the ones before.
+      // With several, each is added to the ones before.
       if (auto last = lastOf.find(sum); last != lastOf.end())
         sum = last->second;
       at[other] = of(addend.value);
@@ -280,7 +281,7 @@ private:
     return {};
   }
 
-  /// Takes an addend that crosses out of a sum, if there is one.
+  /// Removes an addend that crosses from a sum, if there is one.
   std::optional<Addend> addendOf(OpOperand &sum) {
     StageTransferOp transfer = transferIn(sum.get().getDefiningOp<AddOp>());
     if (!transfer)
@@ -325,8 +326,8 @@ private:
     return made;
   }
 
-  /// Where all ranks of tp have it, each sends its part and they gather it there, if links within
-  /// a stage are so much faster than between stages (Narayanan et al. 2021, section 4.1).
+  /// If all ranks of tp have the value, each sends a part and they all-gather it there, if links
+  /// within a stage are so much faster than between stages (Narayanan et al. 2021, section 4.1).
   Layout inParts(Layout layout, Value value) const {
     int found = mesh.find(tensorAxis);
     if (found < 0 || layout.only || layout.dimensions.empty())
@@ -339,7 +340,7 @@ private:
     double spared = double(storageBytes(value.getType())) * (members - 1) / members;
     if (spared / between.gather <= spared / within.gather + within.latency)
       return layout;
-    // The last dimension is no batch's.
+    // The last dimension is not a batch dimension.
     Layout cut = layout;
     Piece &piece = cut.dimensions.back().back();
     piece.axes.push_back(axis);
@@ -362,7 +363,7 @@ struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
     const Strategy &strategy = strategyOf(getOperation());
     if (strategy.stages() == 1)
       return;
-    // What is deterministic has the bits of a mesh without stages.
+    // With --deterministic, the bits are those of a mesh without stages.
     const bool sumsApart = strategy.hosts.axes.empty();
     const MeshRates rates = strategy.usedRates();
     for (auto function : getOperation().getOps<func::FuncOp>())

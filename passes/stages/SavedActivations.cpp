@@ -61,17 +61,17 @@ public:
 
 private:
   int64_t section(size_t i) const { return sectionOf.lookup(ops[i]); }
-  static int made(size_t i) { return 2 + 2 * int(i); } ///< with the sink where it is computed again
+  static int made(size_t i) { return 2 + 2 * int(i); } ///< on the sink's side if it is recomputed
   static int there(size_t i) {
     return 3 + 2 * int(i);
-  } ///< with the sink where later sections have it
+  } ///< on the sink's side if later sections have it
 
   int number(Operation *op) const {
     auto found = numberOf.find(op);
     return found == numberOf.end() ? -1 : found->second;
   }
 
-  /// How many ops that are not element by element lie ahead of its results, at most.
+  /// The largest number of ops before its results that are not elementwise.
   int64_t depthOf(Operation *op) {
     int64_t depth = 0;
     for (Value operand : op->getOperands())
@@ -84,7 +84,7 @@ private:
     for (Operation *user : ops[i]->getUsers()) {
       int j = number(user);
       if (j < 0) {
-        isReadByRoot[i] = true; // it is summed, carried on, sent or kept
+        isReadByRoot[i] = true; // it is reduced, carried, sent or saved
         continue;
       }
       bool isLater = sectionOf.lookup(user) > section(i);
@@ -100,8 +100,8 @@ private:
     }
   }
 
-  /// Not what is in memory either way: read by what is no part of a kernel, or, as the sums between
-  /// a transformer's layers, before and behind something else that reads it.
+  /// Not a value that is in memory anyway: an op outside kernels reads it, or other ops read it
+  /// before and after another reader, as the residuals between a transformer's layers.
   bool mayBeAgain(size_t i) const {
     return isElementwise(ops[i]) && !isReadByRoot[i] && reach[i] <= depths[i];
   }
@@ -109,7 +109,7 @@ private:
   void add(size_t i, MinCut &graph) {
     Operation *op = ops[i];
     bool free = isFree(op) || section(i) == anySection;
-    // Written once, and read.
+    // Written once and read once.
     double kept = 0;
     for (Value result : op->getResults())
       kept += 2 * double(storageBytes(result.getType()));
@@ -130,7 +130,7 @@ private:
   std::vector<Operation *> ops;
   llvm::DenseMap<Operation *, int> numberOf;
   std::vector<int64_t> depths;
-  std::vector<int64_t> reach; ///< the depth of the last that reads it element by element, there
+  std::vector<int64_t> reach; ///< for each op, the depth of the last elementwise reader there
   std::vector<bool> isReadByRoot;
 };
 
@@ -148,14 +148,15 @@ void placeDrawn(Block &body, SectionOf &sectionOf) {
            return drawn.contains(operand.getDefiningOp());
          })))
       drawn.insert(&op);
-  // What is of any section is computed in each that reads it, so that its operands are read there.
+  // An op of no particular section is computed in each section that reads it, so its operands are
+  // read there.
   llvm::DenseMap<Operation *, int64_t> firstReader;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (!isAny(&op))
       continue;
     int64_t first = anySection;
     for (Operation *user : op.getUsers()) {
-      // What is yielded and of no section is of the first one.
+      // A yielded value of no section belongs to the first one.
       int64_t section = user == body.getTerminator() ? 0
                         : firstReader.contains(user) ? firstReader.lookup(user)
                         : sectionOf.contains(user)   ? sectionOf.lookup(user)

@@ -26,11 +26,11 @@ std::vector<Slot> gpipe(const Pipe &pipe, int64_t) {
   return order;
 }
 
-/// As few forward ahead as fill the pipeline, then one of each in turn (Narayanan et al.,
-/// "PipeDream", SOSP 2019, with the flush of "Memory-efficient pipeline-parallel DNN training",
-/// ICML 2021). Ranks with several stages go through groups of as many microbatches as ranks,
-/// stage by stage (Narayanan et al., "Efficient large-scale language model training on GPU clusters
-/// using Megatron-LM", SC 2021).
+/// As many forward passes as fill the pipeline, then one forward and one backward in turn
+/// (Narayanan et al., "PipeDream", SOSP 2019, with the flush of "Memory-efficient pipeline-parallel
+/// DNN training", ICML 2021). With several stages per rank, a rank runs groups of as many
+/// microbatches as ranks, stage by stage (Narayanan et al., "Efficient large-scale language model
+/// training on GPU clusters using Megatron-LM", SC 2021).
 std::vector<Slot> oneEach(const Pipe &pipe, int64_t rank) {
   int64_t all = pipe.microbatches * pipe.chunks, group = pipe.ranks * pipe.chunks;
   int64_t ahead = pipe.chunks == 1 ? pipe.ranks - 1 - rank
@@ -62,10 +62,10 @@ std::string groupsOfRanks(const Pipe &pipe) {
                 pipe.microbatches, ": expected --microbatches to be a multiple of ", pipe.ranks);
 }
 
-/// Every rank's order at once: at each moment each does what there is to do, forward as far as
-/// 1F1B has it and memory for as many microbatches as ranks lets it, then gradients of activations,
-/// and gradients of parameters when nothing else can be done. Of parts that take as long this is
-/// the schedule ZB-H1 of Qi et al., "Zero bubble pipeline parallelism", ICLR 2024.
+/// Simulates all ranks. At each moment, each rank runs a forward section as 1F1B would, if its
+/// memory for as many microbatches as ranks allows it, else a gradient of activations, else a
+/// gradient of parameters. With equal sections, this is the schedule ZB-H1 of Qi et al., "Zero
+/// bubble pipeline parallelism", ICLR 2024.
 std::vector<Slot> zeroBubble(const Pipe &pipe, int64_t rank) {
   struct State {
     std::vector<Slot> order = {};
@@ -74,7 +74,7 @@ std::vector<Slot> zeroBubble(const Pipe &pipe, int64_t rank) {
   std::vector<State> ranks(size_t(pipe.ranks));
   int64_t all = pipe.microbatches, left = 3 * all * pipe.ranks;
   while (left > 0) {
-    std::vector<State> before = ranks; // what others have at this moment
+    std::vector<State> before = ranks; // the state of the others at this moment
     for (int64_t r = 0; r < pipe.ranks; ++r) {
       State &own = ranks[size_t(r)];
       bool isLast = r + 1 == pipe.ranks;
@@ -98,17 +98,17 @@ std::vector<Slot> zeroBubble(const Pipe &pipe, int64_t rank) {
 double ofFlush(const Pipe &pipe) {
   return double(pipe.ranks - 1) / double(pipe.microbatches * pipe.chunks);
 }
-/// One third of it, where the three parts take as long.
+/// One third of the 1F1B bubble, if the three sections take equal times.
 double ofZeroBubble(const Pipe &pipe) { return ofFlush(pipe) / 3; }
 
 constexpr Schedule all[] = {
     // All microbatches forward, then all backward.
     {PipelineSchedule::gpipe, false, 1, anything, gpipe, ofFlush},
-    // One forward and one backward in turn: activations of as many microbatches as ranks.
+    // One forward and one backward in turn: saves activations of as many microbatches as ranks.
     {PipelineSchedule::one_f_one_b, false, 1, anything, oneEach, ofFlush},
-    // The same, with several stages on each rank: a part of the wait.
+    // The same, with several stages on each rank: a fraction of the bubble.
     {PipelineSchedule::interleaved, false, 2, groupsOfRanks, oneEach, ofFlush},
-    // Gradients of parameters apart, where ranks would wait.
+    // Gradients of parameters separately, when a rank would wait.
     {PipelineSchedule::zero_bubble, true, 1, anything, zeroBubble, ofZeroBubble},
 };
 
@@ -124,13 +124,13 @@ std::optional<Measured> measure(const Schedule &schedule, const Pipe &pipe, cons
   struct Rank {
     std::vector<Slot> order;
     size_t next = 0;
-    double free = 0; // when its last part is done
+    double free = 0; // the end of its last section
     int64_t inFlight = 0;
   };
   std::vector<Rank> ranks;
   for (int64_t rank = 0; rank < pipe.ranks; ++rank)
     ranks.push_back({schedule.order(pipe, rank)});
-  // When a part of a microbatch on a stage is done.
+  // The end of each section of a microbatch on a stage.
   std::map<std::tuple<int, int64_t, int64_t>, double> done;
   const int64_t stages = pipe.ranks * pipe.chunks;
   Measured measured;

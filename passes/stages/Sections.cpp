@@ -28,10 +28,10 @@ public:
         stageOfOp(stageOfOp), stageOfValue(stageOfValue) {}
 
   LogicalResult run() {
-    // Of all stages: they number microbatches alike, one that computes no gradients too.
+    // For all stages: they number microbatches alike, also a loop without gradients.
     for (Operation &op : body.without_terminator())
       hasGradients |= isBackward(&op) && stageOfOp(&op) != everywhere;
-    // What is sent says of which microbatch it is, so its rounds are no loop of the plan.
+    // A send states its microbatch, so these rounds are not a loop of the plan.
     isOrdered = hasGradients || llvm::any_of(body, [](Operation &op) { return isTransfer(&op); });
     count = hasGradients ? here.chunks * (schedule.splitsWeights ? 3 : 2) : 1;
     for (Operation &op : body.without_terminator())
@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  /// In an order in which each reads of earlier ones alone.
+  /// The sections in an order in which each reads only earlier ones.
   int64_t number(Slot::Kind kind, int64_t chunk) const {
     if (!hasGradients)
       return 0;
@@ -70,7 +70,7 @@ private:
     const bool goesBack = isBackward(op);
     if (stage != everywhere)
       section = number(goesBack ? Slot::backward : Slot::forward, stage / here.ranks);
-    else if (isTransfer(op)) // of a value that all get
+    else if (isTransfer(op)) // of a value that all stages receive
       section = goesBack ? number(Slot::backward, here.chunks - 1) : 0;
     for (Value operand : op->getOperands())
       if (Operation *maker = operand.getDefiningOp())
@@ -79,7 +79,7 @@ private:
     return section;
   }
 
-  /// What gives parameters their gradients, and nothing else.
+  /// Whether it contributes only to the gradients of parameters.
   void splitWeights() {
     int64_t forward = here.chunks;
     for (Operation &op : llvm::reverse(body.without_terminator())) {
@@ -101,8 +101,8 @@ private:
     }
   }
 
-  /// In which section a result is summed, or carried on. A value that is carried is of the stage
-  /// that it begins on, though its next one may be computed on every stage.
+  /// The section in which a result is summed or carried. A carried value belongs to the stage of
+  /// its initial value, although any stage may compute its next one.
   void placeResults() {
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       Operation *maker = value.getDefiningOp();
@@ -132,7 +132,7 @@ private:
         made.mapping.map(old, block.addArgument(old.getType(), old.getLoc()));
         sliced.push_back(whole);
       }
-    // Sections are no rounds of one loop: which microbatch it is is a slice as well.
+    // Sections are not rounds of one loop, so the number of the microbatch is a slice, too.
     if (isOrdered) {
       auto type = RankedTensorType::get({int64_t(loop.getCount())}, outer.getI32Type());
       Value rounds = IotaOp::create(outer, loc, type, int64_t(0));
@@ -188,7 +188,7 @@ private:
     return success();
   }
 
-  /// Makes a value of the body known in the section that is made.
+  /// Makes a value of the body available in the current section.
   LogicalResult bring(Value value, int64_t section, OpBuilder &builder) {
     IRMapping &mapping = sections.back().mapping;
     if (mapping.contains(value) || value.getParentBlock() != &body)
@@ -198,14 +198,14 @@ private:
       auto found = sectionOf.find(maker);
       if (found == sectionOf.end())
         return maker->emitOpError("is of another stage than who reads it");
-      // What is cheap is made again, and another shape of a memory is one of what is kept.
+      // A cheap value is computed again, and a view of a buffer is rebuilt on the saved value.
       FusionClass kind = fusionClass(maker);
       home = found->second;
       if (home == anySection || kind == FusionClass::cheap || kind == FusionClass::alias ||
           again.contains(maker))
         return copy(maker, section, builder);
     } else {
-      // Carried on, where its next value is made.
+      // A carried value is passed on where its next value is computed.
       unsigned number = cast<BlockArgument>(value).getArgNumber();
       if (number >= firstCarried())
         home = resultSection[loop.numSums() + number - firstCarried()];
@@ -256,11 +256,11 @@ private:
   function_ref<int64_t(Operation *)> stageOfOp;
   function_ref<int64_t(Value)> stageOfValue;
   bool hasGradients = false;
-  bool isOrdered = false; ///< its rounds are actions of the plan, each by itself
+  bool isOrdered = false; ///< its rounds are separate actions of the plan
   int64_t count = 1;
-  SectionOf sectionOf;                ///< of ops that are here
-  llvm::DenseSet<Operation *> again;  ///< later sections compute it again
-  SmallVector<int64_t> resultSection; ///< -2: elsewhere
+  SectionOf sectionOf;                ///< of this rank's ops
+  llvm::DenseSet<Operation *> again;  ///< recomputed by later sections
+  SmallVector<int64_t> resultSection; ///< -2: on another rank
   std::vector<Made> sections;
   llvm::DenseMap<Value, int64_t> saved; ///< by number
 };

@@ -42,7 +42,7 @@ public:
       : module(module), here(here), schedule(schedule) {}
 
   LogicalResult run(func::FuncOp function) {
-    // Of rows that gradients read their statistics are kept.
+    // Saves the row statistics that gradients read.
     function.walk([](MicrobatchesOp loop) { computeFromStatistics(loop.getBody().front()); });
     find(function.front());
     if (failed(split(function.front())))
@@ -51,7 +51,7 @@ public:
     return success();
   }
 
-  /// Where that is the plan gives it no memory elsewhere.
+  /// Records the variable's stage in its sharding: the plan gives it no memory on other stages.
   void place(VariableOp variable) {
     int64_t stage = saidStage(variable);
     if (stage == everywhere)
@@ -77,7 +77,7 @@ private:
     return found == atOp.end() ? everywhere : found->second;
   }
 
-  /// Where everything is, while all of it is there.
+  /// The stage of each value, before ops are removed.
   void find(Block &block) {
     for (Operation &op : block) {
       if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
