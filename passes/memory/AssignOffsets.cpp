@@ -23,7 +23,7 @@ using namespace weir;
 
 namespace {
 
-/// Gives the buffers of a space their lifetimes and, from `base` on, their offsets. Returns the
+/// Sets the lifetimes of the buffers of a space and, from `base` on, their offsets. Returns the
 /// end.
 int64_t assign(const EntryLifetimes &lifetimes, plan::Space space, int64_t base) {
   Placement placement = lifetimes.place(space, base);
@@ -39,8 +39,8 @@ int64_t assign(const EntryLifetimes &lifetimes, plan::Space space, int64_t base)
   return placement.end;
 }
 
-/// The same of pinned memory, one buffer behind the other: the host may write the inputs of a run
-/// while it has not yet read the outputs of one before.
+/// The same for pinned memory, without reuse: the host may write the inputs of a run before it has
+/// read the outputs of the previous one.
 int64_t assignPinned(const EntryLifetimes &lifetimes) {
   int64_t end = 0;
   for (auto &[op, lifetime] : lifetimes.all())
@@ -54,7 +54,7 @@ int64_t assignPinned(const EntryLifetimes &lifetimes) {
   return end;
 }
 
-/// A buffer that no action uses, and parts of it.
+/// An unused buffer, and views of it.
 void eraseWithParts(Operation *buffer) {
   for (Operation *part : llvm::make_early_inc_range(buffer->getUsers()))
     eraseWithParts(part);

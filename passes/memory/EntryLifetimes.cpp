@@ -30,7 +30,7 @@ EntryLifetimes::EntryLifetimes(plan::EntryOp entry) {
 }
 
 void EntryLifetimes::findJoins(Block &block) {
-  // What is recorded on another queue, until queue 0 waits for it.
+  // Buffers used on another queue stay alive until queue 0 waits for its record.
   llvm::DenseMap<Value, std::pair<uint64_t, size_t>> recorded;
   for (Operation &op : block) {
     if (auto loop = dyn_cast<plan::LoopOp>(op)) {
@@ -62,8 +62,8 @@ void EntryLifetimes::number(Block &block) {
   }
 }
 
-/// Until when what an action touches must stay: in a loop at most until its end, where nothing in
-/// the round waits for it.
+/// How long the buffers of an action must stay: in a loop, at most to its end, if nothing in the
+/// round waits for it.
 int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
   uint64_t queue = cast<plan::Action>(action).getQueue();
   if (queue == 0)
@@ -71,7 +71,7 @@ int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
   int64_t until = count - 1;
   if (auto loop = spans.find(action->getParentOp()); loop != spans.end())
     until = loop->second.second;
-  // A wait for a later record does as well.
+  // A wait for a later record is enough.
   if (auto found = joins.find({action->getBlock(), queue}); found != joins.end())
     for (auto [recordedAt, waitedAt] : found->second)
       if (recordedAt > at)
@@ -79,8 +79,8 @@ int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
   return std::max(at, until);
 }
 
-/// What is allocated outside a loop and used in it must last for all its rounds; of loops around
-/// one another, for those of the outermost that it was not allocated in.
+/// A buffer that is allocated outside a loop and used in it must live through all its rounds; with
+/// nested loops, through those of the outermost in which it is not allocated.
 void EntryLifetimes::use(Value value, int64_t first, int64_t last, Operation *user) {
   if (!isa<plan::BufferType>(value.getType()))
     return;

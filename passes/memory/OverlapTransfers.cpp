@@ -55,7 +55,8 @@ public:
   }
 
 private:
-  /// A transfer, and the action of the entry ahead of which it is begun, or waited for.
+  /// A transfer, and the action of the entry before which it starts, or before which the wait for
+  /// it stands.
   struct Transfer {
     plan::CopyOp copy;
     size_t at, moved;
@@ -65,7 +66,7 @@ private:
   void planReloads();
   void planOffloads();
   void emit();
-  /// Takes memory while the entry's action runs, where there is room.
+  /// Reserves memory while the entry's action runs, if there is room.
   bool take(size_t action, int64_t bytes);
   double secondsOf(plan::CopyOp copy) const {
     return target.transferSeconds(double(copy.getSize()));
@@ -86,7 +87,7 @@ void Overlap::readActions() {
   SymbolTableCollection symbols;
   EntryLifetimes lifetimes(entry);
   double now = 0;
-  std::vector<size_t> topOf; // by number of an action, that of the entry's own around it
+  std::vector<size_t> topOf; // the top-level action around each action, by number
   for (Operation &op : entry.getBody().front()) {
     auto action = dyn_cast<plan::Action>(op);
     if (!action)
@@ -95,7 +96,7 @@ void Overlap::readActions() {
     double seconds = 0;
     auto add = [&](plan::Action one, double times) {
       if (one.getQueue() != computeQueue)
-        return; // beside
+        return; // runs in parallel
       spec::Cost cost = one.cost(symbols);
       seconds += times * target.secondsOf(double(cost.flops), double(cost.bytes));
     };
@@ -132,7 +133,7 @@ bool Overlap::take(size_t action, int64_t bytes) {
   return true;
 }
 
-/// Whether an action, or one in its loop, touches a memory: a plan.alloc, or a plan.use of the
+/// Whether an action, or one in its loop, accesses a memory: a plan.alloc, or a plan.use of the
 /// same variable.
 static bool touches(Operation *around, Operation *memory, SymbolTableCollection &symbols,
                     bool writesAlone = false) {
@@ -177,7 +178,7 @@ void Overlap::planReloads() {
   }
 }
 
-/// Whether it begins something on another queue than 0.
+/// Whether it starts work on a queue other than 0.
 static bool isBegun(Operation *action) {
   return isa<plan::RecordOp>(action) || cast<plan::Action>(action).getQueue() != computeQueue;
 }
@@ -207,7 +208,7 @@ void Overlap::planOffloads() {
 
 void Overlap::emit() {
   Location loc = entry.getLoc();
-  // Events stand ahead of all actions.
+  // Events stand before all actions.
   auto makeEvent = [&]() -> Value {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&entry.getBody().front());
@@ -289,7 +290,7 @@ private:
     int64_t most = std::max(room, scratchOf(entry)), aim = most;
     constexpr int mostTried = 6;
     for (int i = 0; i < mostTried; ++i) {
-      // What does not fit is given up.
+      // Transfers that do not fit are dropped.
       OpBuilder builder(entry);
       auto trial = cast<plan::EntryOp>(builder.clone(*entry));
       Overlap(trial, *made, aim).run();

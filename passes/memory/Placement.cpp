@@ -15,7 +15,7 @@ using namespace llvm;
 namespace weir {
 namespace {
 
-/// Bytes that are taken, as stretches with room between them.
+/// Occupied bytes, as ranges with gaps.
 class Stretches {
 public:
   void add(int64_t begin, int64_t end) {
@@ -35,8 +35,8 @@ private:
   std::map<int64_t, int64_t> stretches; ///< begin, end
 };
 
-/// What is taken when: a tree of spans of time, each cut into halves below. Buffers that lie side
-/// by side are one stretch, so that what a span of many buffers has to say is short.
+/// Occupied ranges by time: a tree of time spans, each split into halves below. Adjacent buffers
+/// form one range, so even a span with many buffers has a short description.
 class Timeline {
 public:
   explicit Timeline(int64_t times) {
@@ -51,7 +51,7 @@ public:
     });
   }
 
-  /// The stretches that are taken at any time of the buffer's, in order.
+  /// The ranges that are occupied at any time of the buffer's lifetime, in order.
   void collect(const Lifetime &buffer, SmallVectorImpl<std::pair<int64_t, int64_t>> &into) {
     visit(1, 0, leaves, buffer, [&](Span &span, bool whole) {
       append_range(into, span.throughout);
@@ -63,12 +63,12 @@ public:
 
 private:
   struct Span {
-    Stretches throughout; ///< of buffers that live all the time of it, but not of the span above
-    Stretches within;     ///< of buffers that are in the spans below
+    Stretches throughout; ///< of buffers alive throughout this span, but not the one above
+    Stretches within;     ///< of buffers in the spans below
   };
 
-  /// Calls `fn(span, whole)` with the spans that make up the buffer's time, and with those above
-  /// them, which it shares.
+  /// Calls `fn(span, whole)` with the spans that make up the buffer's lifetime, and with those
+  /// above them, which it shares.
   template <typename Fn>
   void visit(size_t node, int64_t low, int64_t high, const Lifetime &buffer, Fn &&fn) {
     bool whole = buffer.first <= low && high <= buffer.last + 1;

@@ -32,7 +32,7 @@ public:
   LogicalResult run();
 
 private:
-  /// What is copied in, and the action of the entry that needs it first; null: none does.
+  /// An input copy, and the first action of the entry that reads it; null: none does.
   struct Input {
     Value host, device;
     int64_t size;
@@ -48,7 +48,7 @@ private:
   OpBuilder builder;
 };
 
-/// Gives the port pinned memory of its own. Returns what it had.
+/// Gives the port pinned memory of its own. Returns its old buffer.
 FailureOr<Value> Stager::stage(plan::PortOp port) {
   auto buffer = port.getBuffer().getDefiningOp<plan::AllocOp>();
   if (!buffer || buffer.getOffset() ||
@@ -61,7 +61,8 @@ FailureOr<Value> Stager::stage(plan::PortOp port) {
   return device;
 }
 
-/// The first action of the entry itself that touches the buffer, or contains one that does.
+/// The first top-level action of the entry that accesses the buffer, or contains an action that
+/// does.
 Operation *firstUser(Value buffer, plan::EntryOp entry) {
   Operation *first = nullptr;
   for (Operation *user : buffer.getUsers()) {
@@ -75,8 +76,8 @@ Operation *firstUser(Value buffer, plan::EntryOp entry) {
   return first;
 }
 
-/// On a queue of their own, in the order in which they are needed: what needs the first does not
-/// wait for the last.
+/// Copies inputs on a queue of their own, in the order in which they are needed, so that the first
+/// reader does not wait for the last copy.
 void Stager::copyIn(ArrayRef<Input> inputs) {
   if (inputs.empty())
     return;
@@ -101,7 +102,7 @@ LogicalResult Stager::run() {
   SmallVector<plan::PortOp> outputs, inputs;
   for (auto port : entry.getOps<plan::PortOp>())
     (port.getKind() == plan::PortKind::input ? inputs : outputs).push_back(port);
-  // Their copies are among the first users of what is passed through.
+  // Their copies are among the first users of values that are passed through.
   for (plan::PortOp port : outputs) {
     FailureOr<Value> device = stage(port);
     if (failed(device))

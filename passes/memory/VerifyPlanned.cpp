@@ -24,14 +24,14 @@ using namespace weir;
 
 namespace {
 
-// The dialect's spaces are those of plans.
+// The dialect's spaces equal those of plans.
 static_assert(int(plan::Space::persistent) == int(planned::Space::persistent) &&
               int(plan::Space::constant) == int(planned::Space::constant) &&
               int(plan::Space::scratch) == int(planned::Space::scratch) &&
               int(plan::Space::pinned) == int(planned::Space::pinned) &&
               int(plan::Space::host) == int(planned::Space::host));
 
-/// An entry of IR as what runtime/planned proves.
+/// Converts an entry of IR to the form that runtime/planned checks.
 class Converter {
 public:
   Converter(ModuleOp module, SymbolTableCollection &symbols) : module(module), symbols(symbols) {}
@@ -80,7 +80,7 @@ LogicalResult Converter::addBuffers(plan::EntryOp entry) {
       return WalkResult::interrupt();
     }
     plan::Space space = alloc.getResult().getType().getSpace();
-    // Scratch lies in the arena, behind the persistent segment.
+    // Scratch is in the arena, after the persistent segment.
     uint64_t begin = space == plan::Space::scratch ? persistent.getInt() : 0;
     if (*alloc.getOffset() < begin) {
       alloc.emitOpError("lies in the persistent segment");
@@ -163,7 +163,7 @@ FailureOr<planned::Entry> Converter::convert(plan::EntryOp entry) {
   return std::move(result);
 }
 
-/// What a device cannot reach: the loader refuses it of files.
+/// Accesses that a device cannot make; the loader refuses them in files.
 WalkResult checkHost(plan::Action action) {
   unsigned ofHost = llvm::count_if(action->getOperandTypes(), [](Type type) {
     auto buffer = dyn_cast<plan::BufferType>(type);
