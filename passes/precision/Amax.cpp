@@ -25,14 +25,14 @@ namespace weir {
 
 static constexpr int64_t steps = 16;
 
-/// Whether the type is that of cotangents, which are computed times the loss scale.
+/// Whether it is the type of cotangents, which are multiplied by the loss scale.
 static bool isOfCotangents(Type type) { return isa<Float8E5M2Type>(type); }
 
-/// Before anything is known: parameters and activations are about 1 as a rule, and cotangents of a
-/// mean much smaller. What is larger than expected is not lost but clamped.
+/// The initial scales: parameters and activations are usually about 1, and cotangents of a mean
+/// much smaller. Larger values are clamped, not lost.
 static double firstScale(Type type) { return isOfCotangents(type) ? 0x1p9 : 0x1p4; }
 
-/// f32[n]: a number for each type, of which equal ones stand together.
+/// f32[n]: a number for each type; equal types are adjacent.
 static Value numbersOf(OpBuilder &builder, Location place, ArrayRef<Type> types,
                        function_ref<Value(Type)> numberOf) {
   SmallVector<Value> parts;
@@ -45,7 +45,7 @@ static Value numbersOf(OpBuilder &builder, Location place, ArrayRef<Type> types,
   return parts.size() == 1 ? parts[0] : ConcatOp::create(builder, place, parts, 0);
 }
 
-/// What gradients are computed times in this step: an f32 scalar, or nothing.
+/// The factor of gradients in this step: an f32 scalar, or nothing.
 static Value lossScaleOf(OpBuilder &builder, ModuleOp module) {
   auto name = module->getAttrOfType<StringAttr>(lossScaleAttrName);
   std::optional<LossScale> scale = name ? lossScaleNamed(name.getValue()) : std::nullopt;
@@ -71,7 +71,7 @@ Amax::Amax(func::FuncOp step, ArrayRef<Type> types) : step(step), largests(types
   OpBuilder builder(step.getContext());
   auto type = RankedTensorType::get({count, steps}, builder.getF32Type());
 
-  // Behind all others: whoever lists the variables finds those it knew where they were.
+  // After all others, so that the positions of known variables do not change.
   for (auto variable : module.getOps<VariableOp>())
     builder.setInsertionPointAfter(variable);
   VariableOp::create(builder, place, amaxName, Role::optimizer, type);
@@ -133,7 +133,7 @@ void Amax::write() {
   Value now = rows.size() == 1 ? rows[0] : ConcatOp::create(builder, place, rows, 0);
   if (times)
     now = DivOp::create(builder, place, now, times);
-  // What is not finite is no size, and nothing that is kept.
+  // A magnitude that is not finite is not recorded.
   Value zero = spread(builder, place, scalar(builder, place, 0), {count});
   now = SelectOp::create(builder, place, now.getType(), IsFiniteOp::create(builder, place, now),
                          now, zero);

@@ -48,22 +48,22 @@ using namespace weir;
 
 namespace {
 
-/// What a variable's roundings draw.
+/// The random stream of a variable's roundings.
 struct Stream {
   int64_t key, word;
 };
 
 bool isKept(Role role) { return role == Role::parameter || role == Role::optimizer; }
 
-/// Scalars cost nothing, and some, as a product of Adam's betas, are nothing in eight bits. Sizes
-/// of tensors are no parameter's.
+/// Scalars cost nothing in f32, and some, such as a product of Adam's betas, need its digits. Sizes
+/// of tensors belong to no parameter.
 bool isMaster(VariableOp variable) {
   auto type = cast<RankedTensorType>(variable.getType());
   return isKept(variable.getRole()) && variable.getSymName() != amaxName &&
          type.getElementType().isF32() && type.getRank() > 0;
 }
 
-/// The parameter that a variable is of: "w" of `w` and of `adamw.m/w`.
+/// The parameter of a variable: "w" for `w` and for `adamw.m/w`.
 StringRef parameterOf(VariableOp variable) {
   StringRef name = variable.getSymName();
   return variable.getRole() == Role::optimizer ? name.split('/').second : name;
@@ -87,8 +87,8 @@ struct BF16Parameters : weir::impl::BF16ParametersBase<BF16Parameters> {
   }
 
 private:
-  /// A parameter and what an optimizer keeps of it take the four words of one draw, since one
-  /// kernel writes them: drawing is most of rounding.
+  /// A parameter and its optimizer state use the four words of one random draw, because one kernel
+  /// writes them: drawing is most of the cost.
   void narrowVariables(ModuleOp module) {
     constexpr unsigned words = 4;
     llvm::StringMap<unsigned> drawn;
@@ -173,8 +173,8 @@ private:
     return place ? Line(place.getFilename().getValue(), place.getLine()) : Line();
   }
 
-  /// What mixed precision has said of the variables is no longer so: they are narrow, and a cast to
-  /// what they are is the inverse of the one that widens them.
+  /// The report of mixed precision about these variables is out of date: they are narrow now, and a
+  /// cast to their type is the inverse of the widening one.
   void explain(ModuleOp module) {
     SmallVector<PrecisionRecord> choices = precisionReportOf(module);
     if (choices.empty())
@@ -193,9 +193,9 @@ private:
   }
 
   Type low;
-  llvm::StringMap<Stream> streams; ///< of the variables that are narrow
-  std::set<Line> masters;          ///< where they are declared
-  std::set<Line> folded;           ///< of casts of masters to what they are
+  llvm::StringMap<Stream> streams; ///< of the narrow variables
+  std::set<Line> masters;          ///< the lines that declare them
+  std::set<Line> folded;           ///< the lines of casts of variables to their own type
   Value seed, step, zero;
 };
 

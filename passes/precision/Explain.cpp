@@ -24,7 +24,7 @@ namespace {
 Type elementOf(Value value) { return tensorType(value).getElementType(); }
 std::string textOf(Type type) { return nameOf(*weir::elementOf(type)); }
 
-/// What is left of a value in memory, if anything is: where all that use it round it, the rounded.
+/// The type in which a value is stored: if all its users round it, the rounded type.
 Type storedAs(Value value) {
   Type stored;
   for (Operation *user : value.getUsers()) {
@@ -42,7 +42,7 @@ public:
   Explainer(func::FuncOp entry, const Decisions &decisions)
       : module(entry->getParentOfType<ModuleOp>()), decisions(decisions) {}
 
-  /// The choice for one op; nothing where there is none to speak of.
+  /// The record for one op; nothing for an op that is not reported.
   std::optional<PrecisionRecord> choiceOf(Operation *op) {
     if (op->getNumResults() == 0 || !isa<FloatType>(elementOf(op->getResult(0))) ||
         decisions.scaled.work.contains(op))
@@ -77,7 +77,7 @@ private:
     return why + pinText(op);
   }
 
-  /// Of what a program's precision is about.
+  /// For an op to which `precision` applies.
   std::string reasonOfWork(Operation *op, const CastRule &rule, PrecisionRecord &choice) {
     std::string stored = decisions.exact.contains(op) ? "; a gradient leaves it in f32" : "";
     Type factors;
@@ -97,8 +97,7 @@ private:
     return "it multiplies " + textOf(factors) + ", its sums are f32" + stored;
   }
 
-  /// Of one whose factors were rounded under a scale: it computes in the type with the fewer
-  /// digits.
+  /// For an op whose operands were rounded with a scale: it computes in the type with fewer digits.
   std::string reasonOfScaled(Operation *op, PrecisionRecord &choice) {
     SmallVector<ScaledType> types;
     for (Value operand : op->getOperands())
@@ -116,7 +115,7 @@ private:
            (types.front().scales == Scales::blocks ? " of blocks" : "") + ", its sums are f32";
   }
 
-  /// The type that a value was rounded to, if it was.
+  /// The type to which a value was rounded, if it was.
   static Type low(Value value) {
     if (isLow(elementOf(value)))
       return elementOf(value);
@@ -136,7 +135,7 @@ private:
   std::string reasonOfCast(CastOp cast, PrecisionRecord &choice) {
     Type to = elementOf(cast.getResult());
     if (!isLow(to))
-      return ""; // what was rounded, or an integer
+      return ""; // widens, or converts to an integer
     choice.stores = to;
     auto made = decisions.rounded.find(cast);
     if (made == decisions.rounded.end())
@@ -170,7 +169,7 @@ private:
 
 SmallVector<PrecisionRecord> explain(func::FuncOp entry, const Decisions &decisions) {
   Explainer explainer(entry, decisions);
-  // By file, line, and the order of the program.
+  // By file, line, and program order.
   using Line = std::pair<StringRef, unsigned>;
   std::map<Line, SmallVector<PrecisionRecord>> lines;
   entry.walk([&](Operation *op) {

@@ -39,7 +39,7 @@ using namespace weir;
 
 namespace {
 
-/// Whether the op divides by the scale of the loss.
+/// Whether the op divides by the loss scale.
 bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 
 struct LowPrecisionGradientReduction
@@ -62,7 +62,7 @@ struct LowPrecisionGradientReduction
   }
 
 private:
-  /// For what is made of the gradient, and no other gradients, of which it may be a part.
+  /// For users of this gradient, except other gradients that contain it.
   void round(Value sum, Type low) {
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(sum);

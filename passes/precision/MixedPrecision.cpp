@@ -50,7 +50,7 @@ namespace {
 
 bool isF32(Value value) { return tensorType(value).getElementType().isF32(); }
 
-/// Whether the value, or what it was moved or rounded of, is one of them.
+/// Whether the value, or the source of its views and casts, is one of them.
 bool isOf(const llvm::DenseSet<Value> &values, Value value) {
   while (!values.contains(value)) {
     Operation *op = value.getDefiningOp();
@@ -61,7 +61,8 @@ bool isOf(const llvm::DenseSet<Value> &values, Value value) {
   return true;
 }
 
-/// Whether each microbatch adds the same: a parameter, or an input of the entry as a whole, moved.
+/// Whether each microbatch adds the same value: a view of a parameter, or of a whole input of the
+/// entry.
 bool isBias(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<ReadOp>(op))
@@ -73,9 +74,9 @@ bool isBias(Value value) {
   return isa<func::FuncOp>(cast<BlockArgument>(value).getOwner()->getParentOp());
 }
 
-/// The addition of a bias to the value that nothing else uses. Not what is behind an activation:
-/// where its gradient reads what it was given, that is used twice, and evaluation, which has no
-/// gradient, rounds where the step does.
+/// The addition of a bias to the value, if it is the value's only use. Not one after an activation:
+/// if the activation's gradient reads its input, the input has two uses in a step, but one in
+/// evaluation, which would then round in another place.
 AddOp biasAdded(Value product) {
   for (Value value = product; value.hasOneUse();) {
     Operation *user = *value.getUsers().begin();
@@ -89,8 +90,8 @@ AddOp biasAdded(Value product) {
   return {};
 }
 
-/// Makes what computes nothing forward read what `make` gives where it reads `value`, or what only
-/// moves that. Asks for it where there is such a reader; null leaves it as it is.
+/// Makes users that belong to the backward pass read the result of `make` instead of `value` or a
+/// view of it. Calls `make` only if there is such a user; if it returns null, nothing changes.
 void replaceBehind(Value value, llvm::function_ref<Value()> make,
                    const llvm::DenseSet<Value> &forward) {
   Value known;
@@ -99,7 +100,7 @@ void replaceBehind(Value value, llvm::function_ref<Value()> make,
     Operation *user = use.getOwner();
     if (llvm::none_of(user->getResults(), [&](Value one) { return forward.contains(one); })) {
       if (user->getNumResults() == 0)
-        continue; // it gives the value out
+        continue; // it is an output
       if (Value other = copy())
         use.set(other);
     } else if (isa<View>(user)) {
@@ -133,7 +134,7 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
         clearPrecisionOverride(op);
       });
     }
-    // Where all is f32 there is nothing to say.
+    // If everything is f32, there is nothing to report.
     if (llvm::any_of(choices, [&](const PrecisionRecord &one) {
           return any || isLow(one.computes) || isLow(one.stores);
         }))
@@ -143,21 +144,21 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
   }
 
 private:
-  /// What the op multiplies, or reads as a composite, is rounded to.
+  /// The type to which the op's operands are rounded.
   Precision precisionOf(Operation *op) const { return precisionOverrideOf(op).value_or(precision); }
 
   bool isRounded(Operation *op) const {
     return takesPrecision(op) && precisionOf(op) != Precision::f32;
   }
 
-  /// Whether anything is rounded.
+  /// Returns whether it rounded anything.
   bool roundEntry(func::FuncOp entry, Decisions &decisions) {
     auto found = entry.walk([&](Operation *op) {
       return isRounded(op) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (!found.wasInterrupted())
       return false;
-    // Gradients that nobody asked for would be users of what they are computed from.
+    // Unused gradients would count as users of their operands.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, entry.getBody());
 
@@ -166,7 +167,7 @@ private:
     decisions.optimizer = optimizerOf(entry, gradients);
     decisions.exact = productsOf(gradients, forwardOf(entry, gradients, {}));
 
-    // Products first: whatever else reads what they give reads what that was rounded to.
+    // Products first: other ops that read their results then read the rounded ones.
     SmallVector<Operation *> products, composites;
     entry.walk([&](Operation *op) {
       if (!isRounded(op) || decisions.optimizer.contains(op))
@@ -189,7 +190,7 @@ private:
     SmallVector<OpOperand *> factors;
     for (Operation *op : products) {
       auto low = roundOperands(op, rounderOf(op), "what a product multiplies");
-      // Attention multiplies what it computes itself.
+      // Attention multiplies values that it computes itself.
       if (cast<Castable>(op).castRule().multiplies == Multiplies::wide)
         setFactors(op, precisionNamed(nameOf(rowOf(precisionOf(op)).stored)));
       if (rowOf(precisionOf(op)).scales != Scales::none)
@@ -210,8 +211,8 @@ private:
     return true;
   }
 
-  /// Rounds once more what is multiplied: a value that both computations multiply as the forward
-  /// one does.
+  /// Rounds operands of products once more. A value that both passes multiply is rounded as in the
+  /// forward pass.
   void scaleFactors(func::FuncOp entry, const llvm::DenseSet<Value> &forward,
                     ArrayRef<OpOperand *> factors, Decisions &decisions) {
     SmallVector<LowFactor> scaled;
@@ -223,7 +224,7 @@ private:
     Scaler(entry, decisions.scaled, decisions.rounded).scale(scaled, "what a product multiplies");
   }
 
-  /// Behind its bias, which is rounded as well: libraries add one of the result's own elements.
+  /// After the bias, which is rounded, too: libraries add a bias of the result's type.
   static void roundResult(Value result, Rounder &rounder) {
     AddOp add = biasAdded(result);
     if (!add)
@@ -234,7 +235,7 @@ private:
     rounder.round(add.getResult(), "what a product gives");
   }
 
-  /// Those that may be low, and are wide.
+  /// The results that may be low-precision, and are f32.
   static SmallVector<Value> resultsOf(Operation *op) {
     SmallVector<Value> results;
     CastRule rule = cast<Castable>(op).castRule();
@@ -244,7 +245,7 @@ private:
     return results;
   }
 
-  /// Which operands now are low.
+  /// Rounds operands, and returns those that are low-precision now.
   static SmallVector<OpOperand *> roundOperands(Operation *op, Rounder &rounder, StringRef what) {
     SmallVector<OpOperand *> low;
     CastRule rule = cast<Castable>(op).castRule();
@@ -261,7 +262,7 @@ private:
     return low;
   }
 
-  /// What the backward computation reads of a composite is computed again from what it keeps.
+  /// Recomputes what the backward pass reads of a composite's result from the saved input.
   static void readRounded(Decomposable composite, Rounder &rounder,
                           const llvm::DenseSet<Value> &forward) {
     SmallVector<Value> operands(composite->getOperands());

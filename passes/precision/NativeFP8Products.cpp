@@ -50,7 +50,7 @@ bool isPowerOfTwo(Attribute number) {
   return real && real.getValue().isFiniteNonZero() && real.getValue().getExactLog2Abs() != INT_MIN;
 }
 
-/// Whether all elements are powers of two, whatever the program is given.
+/// Whether all elements are powers of two, for any input of the program.
 bool isPowerOfTwo(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -68,15 +68,16 @@ bool isPowerOfTwo(Value value) {
   return isKept && llvm::all_of(op->getOperands(), [](Value from) { return isPowerOfTwo(from); });
 }
 
-/// A float of eight bits times a power of two.
+/// An f8 value times a power of two.
 struct Scaled {
-  CastOp low;      ///< to eight bits
+  CastOp low;      ///< to f8
   Value power;     ///< f32, one element
-  SelectOp finite; ///< of what it is rounded from; null where that is rounded anyway
+  SelectOp finite; ///< keeps non-finite values; null if there is none
 };
 
 std::optional<Scaled> scaledBehind(Value value) {
-  // bf16 holds a power of two times whatever eight bits do; other types round it once more.
+  // bf16 represents a power of two times any f8 value exactly; other types would round it once
+  // more.
   auto whole = value.getDefiningOp<CastOp>();
   if (!whole || !elementAt(whole).isBF16())
     return std::nullopt;
@@ -100,7 +101,7 @@ std::optional<Scaled> scaledBehind(Value value) {
   return Scaled{low, spread.getInput(), finite};
 }
 
-/// What the factor is moved from, and rounded.
+/// The source of the operand's views, as rounded.
 std::optional<Scaled> scaledOf(Value factor) {
   while (isa_and_nonnull<View>(factor.getDefiningOp()))
     factor = factor.getDefiningOp()->getOperand(0);
@@ -159,7 +160,7 @@ private:
     return true;
   }
 
-  /// The factor in eight bits, where it is defined.
+  /// The f8 operand, created where it is defined.
   Value narrowed(Value factor) {
     if (Value known = lows.lookup(factor))
       return known;
@@ -183,8 +184,8 @@ private:
     return lows[factor] = low;
   }
 
-  /// Its transpose, once for all products that want it: ahead of the first, or of the microbatches
-  /// that it is in.
+  /// Its transpose, created once for all products that need it: before the first, or before the
+  /// microbatches that contain it.
   Value turnedOver(Value matrix, MatmulOp first) {
     Value &known = turned[matrix];
     if (!known) {

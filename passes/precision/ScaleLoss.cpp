@@ -92,8 +92,8 @@ private:
     }
   }
 
-  /// A gradient of all microbatches, where it is one of each and nothing else: what ranks exchange
-  /// is not made in the loop then, by what divides it.
+  /// The gradient summed over all microbatches, if this sum is its only use. Dividing the sum keeps
+  /// the reduction over ranks out of the loop.
   static Value summed(Value gradient) {
     auto loop = dyn_cast<MicrobatchesOp>(gradient.getParentRegion()->getParentOp());
     if (!loop || !gradient.hasOneUse())
@@ -124,7 +124,7 @@ private:
     return success();
   }
 
-  /// Of the sums that the loss is made of.
+  /// For the sums of the loss.
   Value lossIsFinite() {
     Value all;
     Operation *end = entry.getBody().front().getTerminator();
@@ -137,7 +137,7 @@ private:
     return all;
   }
 
-  /// The scale of this step as its last output.
+  /// Adds the scale of this step as the last output.
   LogicalResult giveOut() {
     unsigned last = entry.getNumResults();
     NamedAttrList attributes;
@@ -189,7 +189,7 @@ struct ScaleLoss : weir::impl::ScaleLossBase<ScaleLoss> {
     }
   }
 
-  /// Behind the other scalars of the run.
+  /// After the other scalars of the run.
   static void declareState(ModuleOp module) {
     auto builder = OpBuilder::atBlockBegin(module.getBody());
     for (auto variable : module.getOps<VariableOp>())

@@ -50,7 +50,7 @@ void Scaler::scale(ArrayRef<LowFactor> factors, StringRef what) {
   made.work.insert(amax->work().begin(), amax->work().end());
 }
 
-/// Whether the value, or what it was moved and rounded of, is a parameter.
+/// Whether the value is a view or a rounding of a parameter.
 static bool isParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
@@ -77,7 +77,7 @@ Scaler::Cuts Scaler::cutsOf(OpOperand &factor) {
 }
 
 void Scaler::delay(ArrayRef<LowFactor> factors) {
-  // By type, in the order of the program.
+  // By type, in program order.
   llvm::MapVector<Type, llvm::SetVector<Value>> sources;
   for (auto [operand, type] : factors) {
     Value source = operand->get();
@@ -96,7 +96,7 @@ void Scaler::delay(ArrayRef<LowFactor> factors) {
     amax.emplace(entry, types);
 }
 
-/// How what the view moves is cut, where the same elements are together there.
+/// The blocks of a view's source, if they contain the same elements.
 static std::optional<uint64_t> cutsBehind(Operation *view, uint64_t cuts) {
   if (cuts == 0)
     return cuts;
@@ -143,7 +143,7 @@ Value Scaler::round(Value factor, ScaledType type, Cuts cuts, StringRef what) {
   return result;
 }
 
-/// The part from `begin` to `end` of a dimension.
+/// The slice from `begin` to `end` of a dimension.
 static Value partOf(OpBuilder &builder, Value value, int64_t dimension, int64_t begin,
                     int64_t end) {
   RankedTensorType type = tensorType(value);
@@ -191,7 +191,7 @@ Value Scaler::nearest(Value wide, Value factor, ScaledType type, Cuts cuts) {
   return again;
 }
 
-/// The value times a scale: one for all elements, or one for each along some dimensions.
+/// The value times a scale: one for all elements, or one for each index along some dimensions.
 static Value times(OpBuilder &builder, Value value, Value scale, ArrayRef<int64_t> dimensions) {
   Location place = value.getLoc();
   RankedTensorType type = tensorType(value);
@@ -210,7 +210,7 @@ static Value roundedTo(OpBuilder &builder, Value large, Type low) {
 Value Scaler::underOwn(Value wide, Value largest, Type low, ArrayRef<int64_t> dimensions) {
   Location place = wide.getLoc();
   Value scale = scaleFor(builder, place, largest, spreadOver(builder, largest, highestOf(low)));
-  // Beside what is not finite nothing becomes so, however large.
+  // Non-finite values do not make finite ones non-finite.
   Value finite = IsFiniteOp::create(builder, place, largest);
   Value least = spreadOver(builder, largest, 0x1p-120);
   scale = SelectOp::create(builder, place, scale.getType(), finite, scale, least);
@@ -229,7 +229,7 @@ Value Scaler::underDelayed(Value wide, Value largest, Type low, unsigned row) {
   large = MinOp::create(builder, place, large, spreadOver(builder, wide, highest));
   large = MaxOp::create(builder, place, large, spreadOver(builder, wide, -highest));
   Value again = times(builder, roundedTo(builder, large, low), inverse, one);
-  // What is not finite is not made so: the step has to be skipped.
+  // A non-finite value stays non-finite, so that the step is skipped.
   Value finite = IsFiniteOp::create(builder, place, wide);
   return SelectOp::create(builder, place, wide.getType(), finite, again, wide);
 }

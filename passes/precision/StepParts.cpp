@@ -22,14 +22,14 @@ bool multiplies(Operation *op) {
   return castable && castable.castRule().multiplies != Multiplies::nothing;
 }
 
-/// What a result of microbatches is in a round.
+/// The value of a microbatches result within a round.
 static Value yieldedFor(OpResult result) {
   auto microbatches = cast<MicrobatchesOp>(result.getOwner());
   return microbatches.getBody().front().getTerminator()->getOperand(result.getResultNumber());
 }
 
-/// Goes from the values to what they are computed from, in microbatches too, each value once.
-/// `visit` says whether an op's operands are next.
+/// Walks from the values to their operands, into microbatches too, visiting each value once.
+/// `visit` returns whether to continue with an op's operands.
 static void walkBack(ValueRange values, llvm::function_ref<bool(Value, Operation *)> visit) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open(values);
@@ -45,8 +45,8 @@ static void walkBack(ValueRange values, llvm::function_ref<bool(Value, Operation
   }
 }
 
-/// What the values are computed from. Whether all of an update is finite is nothing that a value is
-/// computed from.
+/// The ops on which the values depend. The check whether an update is finite does not count as an
+/// operand.
 static OpSet opsBefore(ValueRange values) {
   OpSet ops;
   walkBack(values,
@@ -54,7 +54,7 @@ static OpSet opsBefore(ValueRange values) {
   return ops;
 }
 
-/// What is computed of the values.
+/// The ops that depend on the values.
 static OpSet opsBehind(ValueRange values) {
   OpSet seen;
   SmallVector<Value> open(values);
@@ -79,7 +79,7 @@ OpSet optimizerOf(func::FuncOp entry, ValueRange gradients) {
   return optimizer;
 }
 
-/// The product that the value is, moved, if nothing else uses it; what else does may round it.
+/// The product of which the value is a view, if it has no other use that may round it.
 static Operation *productAlone(Value value) {
   while (Operation *op = value.hasOneUse() ? value.getDefiningOp() : nullptr) {
     if (multiplies(op))
@@ -132,7 +132,7 @@ llvm::DenseSet<Value> forwardOf(func::FuncOp entry, ValueRange gradients,
     if (!seen.insert(value).second)
       continue;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      // What rounds carry on comes from outside, and from the round before.
+      // A carried value comes from outside, and from the previous round.
       auto rounds = dyn_cast<MicrobatchesOp>(argument.getOwner()->getParentOp());
       unsigned i = argument.getArgNumber();
       if (rounds && i > 0)

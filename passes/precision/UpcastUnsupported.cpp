@@ -74,7 +74,7 @@ struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> 
           operand.set(CastOp::create(builder, op->getLoc(), type.clone(element), operand.get()));
         };
         if (tensorType(operand.get()).getElementType() != factor)
-          to(builder.getF32Type()); // by way of which all casts go
+          to(builder.getF32Type()); // all casts go through f32
         to(factor);
       }
     });
@@ -83,7 +83,7 @@ struct UpcastUnsupported : weir::impl::UpcastUnsupportedBase<UpcastUnsupported> 
   }
 
 private:
-  /// As it is, of eight bits.
+  /// Keeps an f8 operand.
   bool isMultiplied(MatmulOp product) {
     auto element = [](Value value) { return tensorType(value).getElementType(); };
     return !product.getTransposeLhs() && product.getTransposeRhs() &&
