@@ -58,7 +58,7 @@ void inlineSingle(MicrobatchesOp op) {
   op.erase();
 }
 
-/// Whether a count is known to be other than 0: a number, or the sum of such over microbatches.
+/// Whether a count is known to be nonzero: a constant, or the sum of such over microbatches.
 bool isNeverZero(Value count) {
   if (auto op = count.getDefiningOp<MicrobatchesOp>()) {
     unsigned number = cast<OpResult>(count).getResultNumber();
@@ -70,7 +70,7 @@ bool isNeverZero(Value count) {
   return number && !number.getValue().isZero();
 }
 
-/// sum / count; 0 where nothing counts, and so is its gradient, whatever the sum is.
+/// sum / count; 0 if the count is 0. Its gradient is then 0 as well, for any sum.
 Value ratioOf(OpBuilder &builder, Location place, Value sum, Value count) {
   if (isNeverZero(count))
     return DivOp::create(builder, place, sum, count);
@@ -81,7 +81,7 @@ Value ratioOf(OpBuilder &builder, Location place, Value sum, Value count) {
   return SelectOp::create(builder, place, ratio.getType(), isZero, zero, ratio);
 }
 
-/// The loss as arithmetic, of sums and counts of its own choice.
+/// The loss as arithmetic on given sums and counts.
 Value expandLoss(OpBuilder &builder, LossOp op, ValueRange sums, ValueRange counts) {
   Location place = op.getLoc();
   Value total;
@@ -94,7 +94,7 @@ Value expandLoss(OpBuilder &builder, LossOp op, ValueRange sums, ValueRange coun
   return total;
 }
 
-/// Microbatches whose body is the other's and whose results are these.
+/// Creates microbatches with the body of others and these results.
 MicrobatchesOp replaceBody(OpBuilder &builder, MicrobatchesOp op, Region &body,
                            ValueRange carried) {
   auto made =
@@ -104,7 +104,8 @@ MicrobatchesOp replaceBody(OpBuilder &builder, MicrobatchesOp op, Region &body,
   return made;
 }
 
-/// The carried values, by number, that values of a body depend on, in this round or an earlier one.
+/// The carried values, by number, on which values of a body depend, in this round or an earlier
+/// one.
 llvm::SetVector<unsigned> carriedBehind(MicrobatchesOp op, SmallVector<Value> open) {
   unsigned first = 1 + op.getSliced().size();
   Operation *yield = op.getBody().front().getTerminator();
@@ -127,9 +128,8 @@ llvm::SetVector<unsigned> carriedBehind(MicrobatchesOp op, SmallVector<Value> op
   return found;
 }
 
-/// Some of an op's sums alone, in microbatches of their own before it. Of the carried values only
-/// those that they depend on come along: what depends on a parameter stays behind, since no
-/// gradient flows through this op.
+/// Moves some sums of an op to microbatches of their own before it, with only the carried values on
+/// which they depend. Parameters stay behind, because no gradient flows through this op.
 MicrobatchesOp sumsAlone(MicrobatchesOp op, ArrayRef<unsigned> sums) {
   OpBuilder builder(op);
   IRMapping mapping;
@@ -150,7 +150,7 @@ MicrobatchesOp sumsAlone(MicrobatchesOp op, ArrayRef<unsigned> sums) {
     }
   for (unsigned i = op.getCarried().size(); i-- > 0;)
     if (!needed.contains(i)) {
-      // By ops that are dead.
+      // Users that are dead ops.
       body.getArgument(first + i).replaceAllUsesWith(op.getCarried()[i]);
       body.eraseArgument(first + i);
     }
@@ -158,7 +158,7 @@ MicrobatchesOp sumsAlone(MicrobatchesOp op, ArrayRef<unsigned> sums) {
   return replaceBody(builder, op, body, carried);
 }
 
-/// Moves a gradient into the microbatches that the sums of its loss come from.
+/// Moves a gradient into the microbatches that compute the sums of its loss.
 class Accumulation {
 public:
   Accumulation(GradientOp gradient, LossOp loss, MicrobatchesOp op)
@@ -167,7 +167,7 @@ public:
   LogicalResult run() {
     Block &body = op.getBody().front();
     Operation *yield = body.getTerminator();
-    // Before counts are taken: one that is a sum too is no longer the op's.
+    // Before the counts move: a count that is also a sum then belongs to another op.
     SmallVector<Value> shares;
     for (Value sum : loss.getSums())
       shares.push_back(yield->getOperand(cast<OpResult>(sum).getResultNumber()));
@@ -181,7 +181,7 @@ public:
     OpBuilder builder(yield);
     Value share = expandLoss(builder, loss, shares, loss.getCounts());
     auto inside = GradientOp::create(builder, gradient.getLoc(), share, gradient.getSources());
-    // What nobody asks for any more goes: the counts have been summed already.
+    // Removes unused results: the counts have been summed already.
     SmallVector<Value> yielded(inside.getGradients()), replaced(gradient.getGradients());
     for (OpResult result : op->getResults())
       if (result.getResultNumber() >= op.numSums() || !result.use_empty()) {
@@ -216,7 +216,7 @@ private:
   MicrobatchesOp op;
 };
 
-/// The microbatches that all sums of a loss come from; null where there are none.
+/// The microbatches that compute all sums of a loss; null if there are none.
 MicrobatchesOp microbatchesOf(LossOp loss) {
   auto op = loss.getSums().front().getDefiningOp<MicrobatchesOp>();
   auto isSum = [&](Value sum) {

@@ -45,10 +45,10 @@ struct Clip : weir::impl::ClipBase<Clip> {
       markAllAnalysesPreserved();
   }
 
-  /// The squares of elements above `large` are summed apart from the others, and scaled, so that a
-  /// norm that f32 holds does not overflow on the way: Blue, "A portable Fortran program to find
-  /// the Euclidean norm of a vector", ACM TOMS 4 (1978). Where there are none, the bits are those
-  /// of the plain sum.
+  /// Sums the squares of elements above `large` separately, and scales them, so that a norm that
+  /// f32 can represent does not overflow on the way: Blue, "A portable Fortran program to find the
+  /// Euclidean norm of a vector", ACM TOMS 4 (1978). If there are no such elements, the bits are
+  /// those of the plain sum.
   static Value normOf(OpBuilder &builder, ClipOp op) {
     constexpr double large = 0x1p48, scale = 0x1p-64;
     Location place = op.getLoc();

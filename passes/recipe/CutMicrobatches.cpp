@@ -78,16 +78,16 @@ private:
     return emitError(place) << "a step cannot be split into " << count << " microbatches: ";
   }
 
-  /// Whether numbers may be drawn for each row. The element index counts on over microbatches, so a
-  /// part that draws for itself has the numbers that the batch had for its rows.
+  /// Whether random numbers may be drawn for each row. The element index counts on over
+  /// microbatches, so each part draws the numbers that the batch had for its rows.
   bool drawsRows(RandomOp draw, int64_t rows) {
     ArrayRef<int64_t> shape = shapeOf(draw);
     return draw.getRound() == op.round() && captured.contains(draw.getSeed()) &&
            captured.contains(draw.getStep()) && !shape.empty() && shape[0] % rows == 0;
   }
 
-  /// The body as an entry beside the function: of the round, the slices, what is drawn for each row
-  /// and what is read outside.
+  /// The body as a temporary entry: its arguments are the round, the slices, the random numbers of
+  /// each row, and values from outside.
   func::FuncOp outline() {
     auto function = op->getParentOfType<func::FuncOp>();
     OpBuilder builder(function);
@@ -115,7 +115,7 @@ private:
     return made;
   }
 
-  /// The entry for a part becomes the body.
+  /// Makes the entry of a part the body.
   void inlineParts(func::FuncOp part) {
     OpBuilder builder(op);
     auto made = MicrobatchesOp::create(builder, op.getLoc(), op.getResultTypes(), count,
@@ -123,7 +123,7 @@ private:
     Block &block = part.getBody().front();
     made.getBody().takeBody(part.getBody());
     builder.setInsertionPointToStart(&block);
-    // What is drawn for the batch as a whole, all of its parts draw.
+    // Random numbers for the whole batch are drawn by all of its parts.
     Value round = made.round();
     Value many = ConstantOp::create(builder, op.getLoc(), tensorType(round), times);
     auto batch = DivOp::create(builder, op.getLoc(), round, many);

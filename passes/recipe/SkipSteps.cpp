@@ -38,8 +38,8 @@ using namespace weir;
 
 namespace {
 
-/// Decides one weir.all_finite. What is not finite is counted, since a count is finite whatever it
-/// counts; a variable and those of its optimizer's states that have its type in one sum.
+/// Decides one weir.all_finite. Counts non-finite elements, because a count is always finite. A
+/// variable and its optimizer states of the same type share one sum.
 class Decision {
 public:
   Decision(AllFiniteOp op, const llvm::StringMap<Role> &roles)
@@ -128,7 +128,7 @@ struct SkipSteps : weir::impl::SkipStepsBase<SkipSteps> {
       select(write, reads);
   }
 
-  /// A write under a condition writes what its variable was where that does not hold.
+  /// A write under a condition writes the old value if the condition is false.
   static void select(WriteOp write, llvm::StringMap<Value> &reads) {
     Value condition = write.getCondition();
     PhaseListener phase(phaseOf(write));
