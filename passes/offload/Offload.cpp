@@ -33,7 +33,7 @@ using namespace weir;
 
 namespace {
 
-/// Streams the host's variables through one entry.
+/// Streams the offloaded variables of one entry.
 class Streamer {
 public:
   Streamer(func::FuncOp entry, const llvm::StringSet<> &onHost) : entry(entry), onHost(onHost) {}
@@ -61,12 +61,12 @@ private:
     }
   }
 
-  /// The op of the entry itself in which the use is.
+  /// The top-level op of the entry that contains the use.
   Operation *placeOf(OpOperand *use) {
     return entry.front().findAncestorOpInBlock(*use->getOwner());
   }
 
-  /// Whether nothing is computed between two ops of a block.
+  /// Whether no op between two ops of a block computes.
   static bool areNeighbours(Operation *first, Operation *second) {
     for (Operation *op = first->getNextNode(); op && op != second; op = op->getNextNode())
       if (isa<KernelOp, MicrobatchesOp>(op))
