@@ -67,7 +67,7 @@ mlir::LogicalResult subNeg(SubOp op, mlir::PatternRewriter &rewriter) {
   return mlir::success();
 }
 
-/// The ops that read what was replaced.
+/// The users of replaced values.
 class Changed : public mlir::RewriterBase::ForwardingListener {
 public:
   using ForwardingListener::ForwardingListener;
@@ -91,7 +91,7 @@ private:
 };
 
 struct Simplify : impl::SimplifyBase<Simplify> {
-  /// Once for all entries.
+  /// Created once for all entries.
   mlir::LogicalResult initialize(mlir::MLIRContext *context) override {
     mlir::RewritePatternSet patterns(context);
     for (mlir::Dialect *dialect : context->getLoadedDialects())
@@ -103,8 +103,8 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     return mlir::success();
   }
 
-  /// CSE makes operands equal, which lets folders do more: until nothing changes. Only what reads
-  /// other operands than before is looked at again.
+  /// CSE makes operands equal, which enables more folding, so both repeat until nothing changes.
+  /// Only ops with changed operands are visited again.
   void runOnOperation() override {
     mlir::GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
@@ -112,7 +112,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     SavedPhases phases(getOperation());
     config.setListener(&phases);
     bool rewritten = false, merged = false;
-    // The driver only fails to converge, which leaves valid IR.
+    // If the driver does not converge, the IR is still valid.
     (void)mlir::applyPatternsGreedily(getOperation(), frozen, config, &rewritten);
     mlir::DominanceInfo dominance(getOperation());
     for (bool again = true; again;) {
