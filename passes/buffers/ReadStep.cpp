@@ -35,6 +35,17 @@ bool isKept(Value memory) {
   });
 }
 
+/// Whether an op behind `maker` reads the memory. Copies at the end of the block do not count.
+bool isReadBehind(Value memory, Operation *maker) {
+  return llvm::any_of(memory.getUsers(), [&](Operation *user) {
+    if (isAlias(user))
+      return isReadBehind(user->getResult(0), maker);
+    Operation *at = maker->getBlock()->findAncestorOpInBlock(*user);
+    return at && maker->isBeforeInBlock(at) && !isa<WriteOp>(user) &&
+           !at->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
 LogicalResult checkCarried(MicrobatchesOp op) {
   if (op.numSums() > 0)
     return op.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
@@ -78,7 +89,16 @@ private:
       result.step.actions.back().scope = scopeOf(maker->getBlock());
     return int(result.step.actions.size()) - 1;
   }
+  int scopeOf(Block *block) { return scopes.try_emplace(block, int(scopes.size())).first->second; }
   int copy(int from, int to);
+  /// The same as an event. A buffer that it gets is named `label`.
+  Event &recordCopy(Event::Kind kind, int from, int to, Operation *op, Value value,
+                    StringRef label) {
+    Event &event = record(kind, op, copy(from, to), value);
+    event.label = label;
+    return event;
+  }
+  void recordUpdate(Value next, llvm::function_ref<bool(Value)> isOld);
   /// A copy of what is a variable's memory, for what reads it when that has its next value.
   int keep(Value value, Operation *op, StringRef label);
   Event &record(Event::Kind kind, Operation *op, int action = -1, Value value = {}) {
@@ -102,8 +122,6 @@ private:
   EntryStep result;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
-  int scopeOf(Block *block) { return scopes.try_emplace(block, int(scopes.size())).first->second; }
-
   llvm::DenseMap<Block *, std::pair<int, int>> span;
   llvm::DenseMap<Block *, int> scopes;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int> savedAt; ///< (number, microbatch) -> tensor
@@ -138,11 +156,18 @@ int StepReader::copy(int from, int to) {
 
 int StepReader::keep(Value value, Operation *op, StringRef label) {
   int from = use(value), kept = tensor(Value(), storageBytes(value.getType()), false);
-  int at = copy(from, kept);
+  int at = recordCopy(Event::Kind::keep, from, kept, op, value, label).action;
   result.step.actions[at].keepsVariable = true;
   result.values[kept] = value;
-  record(Event::Kind::keep, op, at, value).label = label;
   return kept;
+}
+
+void StepReader::recordUpdate(Value next, llvm::function_ref<bool(Value)> isOld) {
+  auto kernel = memoryOf(next).getDefiningOp<KernelOp>();
+  if (kernel && llvm::any_of(kernel.getInputs(), [&](Value input) {
+        return isOld(memoryOf(input)) && !isReadBehind(memoryOf(input), kernel);
+      }))
+    record(Event::Kind::update, kernel);
 }
 
 void StepReader::write(int at, int tensor) {
@@ -223,7 +248,7 @@ void StepReader::readSave(SaveOp op) {
   int held = use(memory);
   if (isa<BlockArgument>(memory)) {
     int carried = std::exchange(held, tensor(Value(), storageBytes(memory.getType()), false));
-    record(Event::Kind::keep, op, copy(carried, held), op.getInput()).label = "kept value";
+    recordCopy(Event::Kind::keep, carried, held, op, op.getInput(), "kept value");
   }
   result.step.tensors[held].lends = false;
   savedAt[{int64_t(op.getNumber()), microbatch}] = held;
@@ -231,9 +256,9 @@ void StepReader::readSave(SaveOp op) {
 
 SmallVector<int> StepReader::beginCarried(MicrobatchesOp op) {
   SmallVector<int> buffers;
-  for (auto [i, start, last] : llvm::enumerate(op.getCarried(), op.getResults())) {
+  for (auto [start, last] : llvm::zip_equal(op.getCarried(), op.getResults())) {
     int buffer = tensor(last, storageBytes(last.getType()), true);
-    record(Event::Kind::carry, op, copy(use(start), buffer), start).number = unsigned(i);
+    recordCopy(Event::Kind::copy, use(start), buffer, op, start, "carried").made = last;
     buffers.push_back(buffer);
   }
   return buffers;
@@ -251,12 +276,13 @@ LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
   for (Value next : yield.getValues())
     writtenTo.erase(memoryOf(next));
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
-    int number = tensor(body.getArgument(firstCarried + i), 0, false);
+    Value old = body.getArgument(firstCarried + i);
+    int number = tensor(old, 0, false);
     result.step.tensors[number].readsVariable = carriedBy[i];
     Value memory = memoryOf(next);
     // What another section reads later is still there when the next round carries on.
-    if (!isKept(memory))
-      writtenTo.try_emplace(memory, carriedBy[i]);
+    if (!isKept(memory) && writtenTo.try_emplace(memory, carriedBy[i]).second)
+      recordUpdate(next, [&](Value input) { return input == old; });
   }
   if (failed(readBlock(body)))
     return failure();
@@ -268,8 +294,8 @@ LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
     bool isOther = lies != own && llvm::is_contained(carriedBy, lies);
     nexts.push_back(isOther ? keep(next, op, "kept value") : use(next));
   }
-  for (auto [i, next, value] : llvm::enumerate(nexts, yield.getValues()))
-    record(Event::Kind::next, op, copy(next, buffers[i]), value).number = unsigned(i);
+  for (auto [next, buffer, value] : llvm::zip_equal(nexts, buffers, yield.getValues()))
+    recordCopy(Event::Kind::copy, next, buffer, op, value, "carried");
   return success();
 }
 
@@ -408,8 +434,12 @@ LogicalResult StepReader::readBlock(Block &block) {
 FailureOr<EntryStep> StepReader::read() {
   Block &block = entry.front();
   for (WriteOp write : block.getOps<WriteOp>())
-    if (!isOfHost(write))
-      writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable()));
+    if (!isOfHost(write) &&
+        writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable())).second)
+      recordUpdate(write.getValue(), [&](Value input) {
+        auto read = input.getDefiningOp<ReadOp>();
+        return read && read.getVariable() == write.getVariable();
+      });
   for (Value argument : block.getArguments()) {
     int number = tensor(argument, storageBytes(argument.getType()), false);
     // Of memory of its own, a device is given what it reads.

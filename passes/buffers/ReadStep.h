@@ -15,31 +15,31 @@
 
 namespace weir::buffers {
 
-/// One step of the way from an entry to its plan: passes/lower emits the events in their order.
+/// What passes/lower emits, one event after the other.
 struct Event {
   enum class Kind {
-    read,  ///< `op`, a weir.read, shows the memory of a variable
-    run,   ///< `op` computes or moves: a kernel, a collective, a transfer, pack, unpack, reload,
-           ///< offload
-    round, ///< the counter of a loop's rounds gets its memory
-    carry, ///< `value`, with which the carried value `number` begins, is copied to the buffer of
-           ///< that
-    enter, ///< a loop begins, or the round of a section for `microbatch`
-    keep,  ///< `value` is copied for a later reader, if the rules say so
-    show,  ///< `op`, a weir.saved, shows the memory of `tensor`
-    next,  ///< `value` is copied to the buffer of the carried value `number`
-    store, ///< `value` is copied to the variable of `op`, a weir.write
-    leave, ///< a loop ends
+    update, ///< `op`, a kernel, makes the next value of a variable, or of a carried value, from the
+            ///< old one, and is the last to read that
+    read,   ///< `op`, a weir.read, shows the memory of a variable
+    run,    ///< `op` computes or moves values: a kernel, a collective, a transfer, a packing, a
+            ///< weir.fetch or a weir.put
+    copy,   ///< `value` is copied to the buffer of a carried value
+    keep,   ///< `value` is copied for a later reader; see Action::keepsVariable
+    store,  ///< `value` is copied to the variable of `op`, a weir.write
+    show,   ///< `op`, a weir.kept, shows the memory of `tensor`
+    round,  ///< the counter of the rounds of `op`, a loop, gets its memory
+    enter,  ///< the rounds of `op`, a loop, begin, or a section's only one for `microbatch`
+    leave,  ///< the rounds of a loop end
   };
 
   Kind kind;
-  mlir::Operation *op = nullptr; ///< null: of an output
+  mlir::Operation *op = nullptr; ///< null: a copy for the host
   int action = -1;               ///< of Step::actions; -1: it is none
   mlir::Value value = {};
-  unsigned number = 0;
+  mlir::Value made = {};      ///< the loop's result that has the buffer of a carried value, or null
+  llvm::StringRef label = {}; ///< of the buffer of a copy
   int tensor = -1;
   int64_t microbatch = 0;
-  llvm::StringRef label = {}; ///< of the buffer of a kept value
 };
 
 /// Memory that outlives an action and gets new values: a variable's, or what a loop carries.

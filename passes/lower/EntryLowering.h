@@ -10,6 +10,7 @@
 
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "passes/buffers/ReadStep.h"
 #include "passes/lower/KernelTable.h"
@@ -34,17 +35,16 @@ private:
 
   void addInputs();
   void addOutputs();
-  mlir::LogicalResult startUpdates();
-  mlir::LogicalResult startCarried(MicrobatchesOp op);
-  mlir::LogicalResult addUpdate(mlir::Value next, llvm::function_ref<bool(mlir::Value)> isOld);
+
+  /// Whether the written value lies in the variable as soon as it is made.
+  bool isDirect(WriteOp write) const;
 
   mlir::LogicalResult lower(const Event &event);
   mlir::LogicalResult lowerOp(const Event &event);
   mlir::LogicalResult lowerKernel(KernelOp kernel, const Event &event);
   mlir::LogicalResult emitKernel(KernelOp kernel, const Event &event);
-  mlir::LogicalResult enter(MicrobatchesOp op, int64_t microbatch);
-  void lowerCarry(MicrobatchesOp op, const Event &event);
-  void lowerSave(const Event &event);
+  void enter(MicrobatchesOp op, int64_t microbatch);
+  mlir::Value lowerCopy(const Event &event);
   void lowerCollective(mlir::Operation *op, const Event &event);
   void lowerTransfer(mlir::Operation *op, const Event &event);
   void lowerPacked(mlir::Operation *op, const Event &event);
@@ -55,7 +55,7 @@ private:
   void copy(mlir::Value from, mlir::Value to, mlir::Type tensor, mlir::Location loc);
   /// The buffer of a value, which is memory or a part of it.
   mlir::Value bufferOfValue(mlir::Value value) { return bufferOf.lookup(memoryOf(value)); }
-  /// What a copy of `value` reads: the value's buffer, or where it was kept.
+  /// What a copy reads: the value's buffer, or where the value was kept.
   mlir::Value sourceOf(const Event &event);
   /// The memory that the rules give a tensor.
   mlir::Value memoryOfTensor(int tensor);
@@ -65,8 +65,6 @@ private:
   const buffers::Action &actionOf(const Event &event) const {
     return step.step.actions[event.action];
   }
-  /// The variable or carried value that a value is the next one of; null: of none.
-  const buffers::Variable *nextOf(mlir::Value value) const;
 
   mlir::func::FuncOp function;
   const buffers::EntryStep &step;
@@ -76,8 +74,8 @@ private:
   KernelTable &kernels;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< tensor -> plan buffer
   llvm::StringMap<mlir::Value> uses;
-  llvm::DenseMap<int, mlir::Value> allocated;            ///< by number of Memory::buffers
-  llvm::DenseMap<int, mlir::Value> kept;                 ///< by tensor: where a value was kept
+  llvm::DenseMap<int, mlir::Value> allocated; ///< by number of Memory::buffers
+  llvm::DenseMap<int, mlir::Value> kept;      ///< by tensor: where the copy of a value lies
   llvm::DenseMap<mlir::Operation *, mlir::Value> rounds; ///< by loop: the counter of its rounds
 };
 

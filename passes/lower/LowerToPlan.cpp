@@ -90,9 +90,11 @@ Value EntryLowering::sourceOf(const Event &event) {
   return found != kept.end() ? found->second : bufferOfValue(event.value);
 }
 
-const buffers::Variable *EntryLowering::nextOf(Value value) const {
-  int variable = step.step.tensors[step.tensorOf.at(memoryOf(value))].variable;
-  return variable < 0 ? nullptr : &step.variables[variable];
+bool EntryLowering::isDirect(WriteOp write) const {
+  int number = step.tensorOf.at(memoryOf(write.getValue()));
+  const buffers::Tensor &tensor = step.step.tensors[number];
+  return tensor.bytes && memory.buffers[number] < 0 && tensor.variable >= 0 &&
+         step.variables[tensor.variable].name == write.getVariable();
 }
 
 void EntryLowering::addInputs() {
@@ -128,50 +130,11 @@ void EntryLowering::addOutputs() {
   }
 }
 
-/// Adds the kernel to the table that computes the next value of a variable from its old one.
-/// Kernels that update come first in a plan.
-LogicalResult EntryLowering::addUpdate(Value next, llvm::function_ref<bool(Value)> isOld) {
-  auto kernel = memoryOf(next).getDefiningOp<KernelOp>();
-  bool updates = kernel && !kernels.isCall(kernel) &&
-                 llvm::any_of(kernel.getInputs(), [&](Value in) { return isOld(memoryOf(in)); });
-  return success(!updates || succeeded(kernels.of(kernel)));
-}
-
-LogicalResult EntryLowering::startUpdates() {
-  for (WriteOp write : function.front().getOps<WriteOp>()) {
-    StringRef name = write.getVariable();
-    const buffers::Variable *variable = nextOf(write.getValue());
-    if (!variable || variable->name != name)
-      continue;
-    auto isOld = [&](Value memory) {
-      auto read = memory.getDefiningOp<ReadOp>();
-      return read && read.getVariable() == name;
-    };
-    if (failed(addUpdate(write.getValue(), isOld)))
-      return failure();
-    int tensor = step.tensorOf.at(memoryOf(write.getValue()));
-    if (step.step.tensors[tensor].bytes && memory.buffers[tensor] < 0)
-      (void)use(name, write.getLoc());
-  }
-  return success();
-}
-
-LogicalResult EntryLowering::startCarried(MicrobatchesOp op) {
-  Block &body = op.getBody().front();
-  for (auto [i, next] : llvm::enumerate(body.getTerminator()->getOperands())) {
-    Value old = body.getArgument(1 + op.getSliced().size() + i);
-    const buffers::Variable *variable = nextOf(next);
-    if (variable && variable->carried == step.tensorOf.at(op.getResult(i)) &&
-        failed(addUpdate(next, [&](Value memory) { return memory == old; })))
-      return failure();
-  }
-  return success();
-}
-
 LogicalResult EntryLowering::run() {
   addInputs();
-  if (failed(startUpdates()))
-    return failure();
+  for (WriteOp write : function.front().getOps<WriteOp>())
+    if (isDirect(write))
+      (void)use(write.getVariable(), write.getLoc());
   for (const Event &event : step.events)
     if (failed(lower(event)))
       return failure();
@@ -182,6 +145,8 @@ LogicalResult EntryLowering::run() {
 LogicalResult EntryLowering::lower(const Event &event) {
   Operation *op = event.op;
   switch (event.kind) {
+  case Event::Kind::update: // these kernels come first in a plan's table
+    return success(kernels.isCall(cast<KernelOp>(op)) || succeeded(kernels.of(cast<KernelOp>(op))));
   case Event::Kind::read:
     bufferOf[op->getResult(0)] = use(cast<ReadOp>(op).getVariable(), op->getLoc());
     break;
@@ -191,20 +156,18 @@ LogicalResult EntryLowering::lower(const Event &event) {
     rounds[op] = plan::AllocOp::create(builder, op->getLoc(), 4, "round");
     bufferOf[cast<MicrobatchesOp>(op).round()] = rounds[op];
     break;
-  case Event::Kind::carry:
-    lowerCarry(cast<MicrobatchesOp>(op), event);
-    break;
   case Event::Kind::enter:
-    return enter(cast<MicrobatchesOp>(op), event.microbatch);
+    enter(cast<MicrobatchesOp>(op), event.microbatch);
+    break;
+  case Event::Kind::copy:
+    if (Value buffer = lowerCopy(event); event.made)
+      bufferOf[event.made] = buffer;
+    break;
   case Event::Kind::keep:
-    lowerSave(event);
+    kept[actionOf(event).writes.front()] = lowerCopy(event);
     break;
   case Event::Kind::show:
     bufferOf[op->getResult(0)] = memoryOfTensor(event.tensor);
-    break;
-  case Event::Kind::next:
-    copy(sourceOf(event), memoryOfTensor(actionOf(event).writes.front()), event.value.getType(),
-         op->getLoc());
     break;
   case Event::Kind::store:
     copy(sourceOf(event), use(cast<WriteOp>(op).getVariable(), op->getLoc()), event.value.getType(),
@@ -237,17 +200,18 @@ LogicalResult EntryLowering::lowerOp(const Event &event) {
   return success();
 }
 
-/// Carried values live in buffers of their own from round to round.
-void EntryLowering::lowerCarry(MicrobatchesOp op, const Event &event) {
-  Value last = op.getResult(event.number);
-  Value buffer = addResult(event, 0, last, "carried");
-  copy(bufferOfValue(event.value), buffer, event.value.getType(), op.getLoc());
-  bufferOf[op.getBody().front().getArgument(1 + op.getSliced().size() + event.number)] = buffer;
-  bufferOf[last] = buffer;
+/// The rules say which copies are needed: a value that lies in a buffer of its own keeps it.
+Value EntryLowering::lowerCopy(const Event &event) {
+  const buffers::Action &action = actionOf(event);
+  Value from = sourceOf(event), to = from;
+  if (!action.keepsVariable || memory.buffers[action.reads.front()] < 0)
+    to = addResult(event, 0, event.made ? event.made : event.value, event.label);
+  copy(from, to, event.value.getType(), event.op ? event.op->getLoc() : event.value.getLoc());
+  return to;
 }
 
 /// Slices are parts of their operand: of a loop, with its round; of a section, of the microbatch.
-LogicalResult EntryLowering::enter(MicrobatchesOp op, int64_t microbatch) {
+void EntryLowering::enter(MicrobatchesOp op, int64_t microbatch) {
   Block &body = op.getBody().front();
   Location loc = op.getLoc();
   SmallVector<Value, 1> indices;
@@ -262,18 +226,8 @@ LogicalResult EntryLowering::enter(MicrobatchesOp op, int64_t microbatch) {
     bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
         builder, loc, bufferOfValue(whole), bytes * microbatch, indices, strides, moduli);
   }
-  return startCarried(op);
-}
-
-/// The rules say whether the value lies in memory that gets a new value before it is read.
-void EntryLowering::lowerSave(const Event &event) {
-  const buffers::Action &action = actionOf(event);
-  Value from = bufferOfValue(event.value), to = from;
-  if (!action.keepsVariable || memory.buffers[action.reads.front()] < 0) {
-    to = addResult(event, 0, event.value, event.label);
-    copy(from, to, event.value.getType(), event.op ? event.op->getLoc() : event.value.getLoc());
-  }
-  kept[action.writes.front()] = to;
+  for (auto [i, last] : llvm::enumerate(op.getResults()))
+    bufferOf[body.getArgument(1 + op.getSliced().size() + i)] = bufferOf.lookup(last);
 }
 
 void EntryLowering::lowerCollective(Operation *op, const Event &event) {
