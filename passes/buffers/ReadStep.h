@@ -22,11 +22,11 @@ struct Event {
             ///< old one, and is the last to read that
     read,   ///< `op`, a weir.read, shows the memory of a variable
     run,    ///< `op` computes or moves values: a kernel, a collective, a transfer, a packing, a
-            ///< weir.fetch or a weir.put
+            ///< weir.reload or a weir.offload
     copy,   ///< `value` is copied to the buffer of a carried value
     keep,   ///< `value` is copied for a later reader; see Action::keepsVariable
     store,  ///< `value` is copied to the variable of `op`, a weir.write
-    show,   ///< `op`, a weir.kept, shows the memory of `tensor`
+    show,   ///< `op`, a weir.saved, shows the memory of `tensor`
     round,  ///< the counter of the rounds of `op`, a loop, gets its memory
     enter,  ///< the rounds of `op`, a loop, begin, or a section's only one for `microbatch`
     leave,  ///< the rounds of a loop end
