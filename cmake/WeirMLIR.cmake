@@ -4,7 +4,7 @@ list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
-# For tablegen, which takes the folder's include directories; the runtime's folders come before and stay without.
+# For tablegen, which takes the folder's include directories; the folders of the runtime alone come before and stay without.
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
 # Most of an MLIR file's time goes to MLIR's headers: they are compiled once, and reused by every library.

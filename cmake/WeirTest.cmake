@@ -23,8 +23,8 @@ endif()
 # Programs whose outcome could depend on the CPU level: they compile for `cpu` and run the code, or call oneDNN.
 # They have CTest's label `cpu-level`, and .ci/run runs them again for x86-64-v3 (docs/testing.md). planner-test names the level of
 # every device that it compiles for.
-set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test codegen-cuda-test emulated-cuda-test fusion-test gradient-test prelude-test runtime-base-test
-    runtime-core-test runtime-cpu-test verify-test weir-smith-test)
+set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test codegen-cuda-test emulated-cuda-test fusion-test gradient-test prelude-test
+    runtime-core-test runtime-cpu-test support-test verify-test weir-smith-test)
 
 # weir_test(NAME SOURCES... [MLIR] [OPTIMIZED] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
 # whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI. Most tests run

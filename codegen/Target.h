@@ -18,7 +18,7 @@
 #include "codegen/Tuning.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 
 #include "mlir/Support/Timing.h"
 
@@ -123,7 +123,7 @@ public:
   /// launch costs next to nothing.
   virtual int64_t mostCopies(KernelOp kernel) const = 0;
 
-  /// How fast the described device is: one of runtime/base/MachineRates.h. For comparing kernels
+  /// How fast the described device is: one of support/mesh/MachineRates.h. For comparing kernels
   /// and schedules.
   virtual const DeviceRates &rates() const = 0;
 

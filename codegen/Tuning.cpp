@@ -11,7 +11,7 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/kernel/KernelStructure.h"
 #include "mlir/IR/AsmState.h"
-#include "runtime/base/Utf8.h"
+#include "support/Utf8.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <nlohmann/json.hpp>

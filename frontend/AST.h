@@ -16,7 +16,7 @@
 #define WEIR_FRONTEND_AST_H
 
 #include "frontend/Source.h"
-#include "runtime/base/Element.h"
+#include "support/precision/Element.h"
 
 #include <cstdint>
 #include <functional>

@@ -7,7 +7,7 @@
 
 #include "frontend/ParserImpl.h"
 #include "frontend/foreign/Foreign.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 namespace weir {
 

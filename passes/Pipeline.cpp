@@ -262,8 +262,8 @@ void attachStrategy(ModuleOp module, const Strategy &strategy) { setStrategy(mod
 LogicalResult runPassGroups(ModuleOp module, const PipelineOptions &options, StringRef last,
                             StringRef first) {
   attachStrategy(module, options.strategy);
-  // Verifying takes as long as a pass group on tensors. So it runs only after the last of those, and
-  // after each later pass group.
+  // Verifying takes as long as a pass group on tensors. So it runs only after the last of those,
+  // and after each later pass group.
   StringRef lastOnTensors = passGroupsOnTensors().back().name;
   bool onTensors = true, begun = first.empty();
   for (const PassGroup &group : passGroups()) {

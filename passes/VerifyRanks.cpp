@@ -18,9 +18,9 @@
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Layout.h"
-#include "runtime/base/Text.h"
-#include "runtime/planned/Ranks.h"
+#include "support/Text.h"
+#include "support/mesh/Layout.h"
+#include "support/planned/Ranks.h"
 
 using namespace mlir;
 
@@ -31,7 +31,7 @@ bool hasTransfers(MicrobatchesOp loop) {
   return llvm::any_of(loop.getBody().front(), [](Operation &op) { return isTransfer(&op); });
 }
 
-/// Converts a program to the form that runtime/planned checks.
+/// Converts a program to the form that support/planned checks.
 class Converter {
 public:
   Converter(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}

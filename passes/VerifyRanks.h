@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// runtime/planned/Ranks.h has the rules. The loader checks the same of artifacts.
+// support/planned/Ranks.h has the rules. The loader checks the same of artifacts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -19,8 +19,8 @@
 #include "ir/weir/requests/Blocks.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Pipeline.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
+#include "support/mesh/MachineRates.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

@@ -10,7 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "planner/Shrink.h"
-#include "runtime/base/Mesh.h"
+#include "support/mesh/Mesh.h"
 #include <cstdint>
 #include <map>
 #include <optional>

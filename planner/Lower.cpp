@@ -13,7 +13,7 @@
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/memory/Reserve.h"
 #include "planner/Prices.h"
-#include "runtime/base/Stages.h"
+#include "support/mesh/Stages.h"
 
 using namespace mlir;
 

@@ -7,9 +7,9 @@
 
 #include "planner/PlanFile.h"
 #include "planner/machines/TomlTable.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
 #include "strategy/Fields.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <algorithm>
 
 namespace weir::planner {

@@ -9,7 +9,7 @@
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "planner/machines/DevicePrices.h"
-#include "runtime/spec/Call.h"
+#include "support/spec/Call.h"
 
 using namespace mlir;
 

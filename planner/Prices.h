@@ -10,9 +10,9 @@
 
 #include "passes/collectives/Timing.h"
 #include "planner/machines/Cluster.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/base/Precision.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Mesh.h"
+#include "support/precision/Precision.h"
 
 namespace weir::planner {
 

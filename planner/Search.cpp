@@ -8,8 +8,8 @@
 #include "planner/Search.h"
 #include "planner/Prices.h"
 #include "planner/Shares.h"
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
+#include "support/Text.h"
 #include <set>
 
 using namespace mlir;

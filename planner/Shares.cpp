@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Shares.h"
-#include "runtime/base/Stages.h"
+#include "support/mesh/Stages.h"
 #include <algorithm>
 #include <cmath>
 

@@ -9,7 +9,7 @@
 #define WEIR_PLANNER_SHARES_H
 
 #include "planner/machines/Cluster.h"
-#include "runtime/base/Mesh.h"
+#include "support/mesh/Mesh.h"
 
 namespace weir::planner {
 

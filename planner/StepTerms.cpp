@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/StepTerms.h"
-#include "runtime/base/Layout.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
+#include "support/mesh/Layout.h"
 
 namespace weir::planner {
 

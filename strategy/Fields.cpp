@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Fields.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/ParameterDtype.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
+#include "support/precision/ParameterDtype.h"
 #include <algorithm>
 #include <charconv>
 #include <concepts>
@@ -184,7 +184,8 @@ constexpr Field rows[] = {
         integer),
     fieldOf<&Strategy::offload, readNamed<Offload>>(
         {"offload", memory, planner, true, "WHAT[,WHAT]",
-         "Offload to host memory: activations, optimizer, parameters, none or auto", "none", "auto"},
+         "Offload to host memory: activations, optimizer, parameters, none or auto", "none",
+         "auto"},
         text),
     {.name = "recompute",
      .group = memory,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
+#include "support/Text.h"
 
 namespace weir::strategy {
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Rules.h"
-#include "runtime/base/RankPlacement.h"
-#include "runtime/base/Stages.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
+#include "support/mesh/RankPlacement.h"
+#include "support/mesh/Stages.h"
 #include <algorithm>
 #include <map>
 

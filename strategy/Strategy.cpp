@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Strategy.h"
-#include "runtime/base/RankPlacement.h"
-#include "runtime/base/Stages.h"
+#include "support/mesh/RankPlacement.h"
+#include "support/mesh/Stages.h"
 
 namespace weir {
 

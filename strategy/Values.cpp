@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "strategy/Values.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <charconv>
 #include <optional>

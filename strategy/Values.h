@@ -14,11 +14,11 @@
 #ifndef WEIR_STRATEGY_VALUES_H
 #define WEIR_STRATEGY_VALUES_H
 
-#include "runtime/base/Element.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/base/Precision.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Mesh.h"
+#include "support/precision/Element.h"
+#include "support/precision/LossScale.h"
+#include "support/precision/Precision.h"
 #include <cstdint>
 #include <string>
 #include <string_view>

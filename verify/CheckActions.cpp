@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
+#include "artifact/Actions.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/kernel/Kernel.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include "verify/Compare.h"
 #include "verify/Rounding.h"
 #include <cmath>

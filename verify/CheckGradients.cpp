@@ -8,7 +8,7 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include "verify/Checks.h"
 #include "verify/Gradients.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Compiled.h"
+#include "artifact/Reader.h"
 #include "codegen/targets/Targets.h"
 #include "ir/weir/Names.h"
 #include "passes/Pipeline.h"
-#include "runtime/artifact/Reader.h"
 #include "runtime/devices/Devices.h"
 
 namespace weir {

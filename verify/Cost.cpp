@@ -10,7 +10,7 @@
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
 #include "passes/Pipeline.h"
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 #include "verify/Gradients.h"
 
 using namespace mlir;

@@ -13,7 +13,7 @@
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include "verify/ArenaMemory.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>

@@ -9,7 +9,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Variable.h"
-#include "runtime/base/LossScale.h"
+#include "support/precision/LossScale.h"
 #include <cmath>
 #include <random>
 

@@ -17,9 +17,9 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/transfer/Transfer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/collectives/LocalRanks.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cmath>
 #include <mutex>

@@ -16,7 +16,7 @@
 
 #include "ir/reference/PlanInterpreter.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 
 namespace weir {
 

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Reader.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
@@ -20,9 +23,6 @@
 #include "ir/weir/reports/PrecisionReport.h"
 #include "ir/weir/reports/SavedActivationsReport.h"
 #include "mlir/IR/Verifier.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
 #include "strategy/Fields.h"
 
 using namespace mlir;

@@ -21,7 +21,7 @@ namespace weir {
 /// Locations are those of the model's lines; the ops of a kernel's meaning have those of its first
 /// launch.
 ///
-/// `file` is 16-byte aligned. Throws Failure as artifact::verify does (runtime/artifact/Reader.h);
+/// `file` is 16-byte aligned. Throws Failure as artifact::verify does (artifact/Reader.h);
 /// returns null, after a diagnostic, where a kernel's meaning is missing, does not parse, or does
 /// not fit its operands.
 mlir::OwningOpRef<mlir::ModuleOp> readPlan(std::span<const std::byte> file,

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Writer.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Artifact_generated.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
@@ -26,12 +30,8 @@
 #include "ir/weir/reports/SavedActivationsReport.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Layout.h"
 #include "strategy/Fields.h"
+#include "support/mesh/Layout.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -23,7 +23,7 @@ std::vector<std::byte> writeArtifact(llvm::ArrayRef<mlir::ModuleOp> plans,
                                      llvm::ArrayRef<uint32_t> programOf);
 
 /// Artifacts of one model for several meshes as one, the first of them first
-/// (runtime/artifact/Alternatives.h). Code that two have alike is there once. Nothing where it
+/// (artifact/Alternatives.h). Code that two have alike is there once. Nothing where it
 /// would be larger than a file can be.
 std::vector<std::byte> joinArtifacts(llvm::ArrayRef<std::vector<std::byte>> artifacts);
 

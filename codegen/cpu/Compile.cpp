@@ -10,7 +10,7 @@
 #include "codegen/cpu/Vectorize.h"
 #include "codegen/kernel/Expand.h"
 #include "codegen/kernel/SumTrees.h"
-#include "runtime/base/KernelCache.h"
+#include "support/system/KernelCache.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -7,7 +7,7 @@
 //
 // Each family of kernels becomes an object of its own, on as many threads as there are. Objects
 // depend on what was emitted alone, not on the names of the kernels: those of families that were
-// compiled before, for any model, come from the user's cache (runtime/base/KernelCache.h). The
+// compiled before, for any model, come from the user's cache (support/system/KernelCache.h). The
 // linker gives launches their names.
 //
 //===----------------------------------------------------------------------===//

@@ -12,7 +12,7 @@
 #include "ir/weir/convolution/Convolution.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
-#include "runtime/base/Limits.h"
+#include "support/program/Limits.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Processor.h"
-#include "runtime/base/CpuLevel.h"
+#include "support/system/CpuLevel.h"
 #include <algorithm>
 
 namespace weir {

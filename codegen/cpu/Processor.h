@@ -18,7 +18,7 @@ namespace weir {
 struct Processor {
   std::string cpu;      ///< LLVM's -mcpu
   std::string features; ///< LLVM's -mattr, may be empty
-  std::string level;    ///< what the code needs at least (runtime/base/CpuLevel.h)
+  std::string level;    ///< what the code needs at least (support/system/CpuLevel.h)
   int vectorBits = 256;
   bool multipliesBf16 = false; ///< in instructions of its own, twice as many a cycle as f32 or more
 

@@ -26,7 +26,7 @@
 #include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "runtime/base/RankPlacement.h"
+#include "support/mesh/RankPlacement.h"
 
 using namespace mlir;
 

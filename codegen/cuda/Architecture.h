@@ -8,7 +8,7 @@
 #ifndef WEIR_CODEGEN_CUDA_ARCHITECTURE_H
 #define WEIR_CODEGEN_CUDA_ARCHITECTURE_H
 
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 
 #include "llvm/ADT/StringRef.h"
 

@@ -11,6 +11,7 @@
 #include "ir/weir/product/Product.h"
 #include "ir/weir/structure/Structure.h"
 
+#include "artifact/CudaCode_generated.h"
 #include "codegen/cuda/DeviceHeaders.h"
 #include "codegen/cuda/Emission.h"
 #include "codegen/cuda/Functions.h"
@@ -22,9 +23,8 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/interfaces/Decompose.h"
 #include "ir/weir/kernel/KernelStructure.h"
-#include "runtime/base/Error.h"
 #include "runtime/cuda/Compiler.h"
-#include "runtime/cuda/CudaCode_generated.h"
+#include "support/Error.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

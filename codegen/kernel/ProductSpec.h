@@ -9,7 +9,7 @@
 #define WEIR_CODEGEN_KERNEL_PRODUCTSPEC_H
 
 #include "codegen/Target.h"
-#include "runtime/spec/Product.h"
+#include "support/spec/Product.h"
 
 namespace weir {
 

@@ -8,7 +8,7 @@
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/foreign/Foreign.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 namespace weir::elab {
 

@@ -11,7 +11,7 @@
 #include "frontend/elaborate/Parameters.h"
 #include "frontend/foreign/Foreign.h"
 #include "ir/weir/FormerNames.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 #include "llvm/ADT/ScopeExit.h"
 

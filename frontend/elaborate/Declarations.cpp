@@ -9,8 +9,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/random/Random.h"
-#include "runtime/base/Entries.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
+#include "support/program/Entries.h"
 
 namespace weir::elab {
 

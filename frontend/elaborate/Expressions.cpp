@@ -8,7 +8,7 @@
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/foreign/Foreign.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 #include <numbers>
 

@@ -7,7 +7,7 @@
 
 #include "frontend/elaborate/Globals.h"
 
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>

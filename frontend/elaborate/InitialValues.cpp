@@ -11,7 +11,7 @@
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
-#include "runtime/base/Entries.h"
+#include "support/program/Entries.h"
 
 #include "llvm/Support/xxhash.h"
 

@@ -14,10 +14,10 @@
 #include "ir/weir/requests/Blocks.h"
 #include "ir/weir/requests/Recompute.h"
 #include "ir/weir/requests/ShardingConstraints.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Precision.h"
-#include "runtime/base/Stages.h"
+#include "support/NearestName.h"
+#include "support/mesh/Mesh.h"
+#include "support/mesh/Stages.h"
+#include "support/precision/Precision.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace weir::elab {

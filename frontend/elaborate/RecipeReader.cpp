@@ -7,7 +7,7 @@
 
 #include "frontend/elaborate/RecipeReader.h"
 
-#include "runtime/base/Limits.h"
+#include "support/program/Limits.h"
 
 namespace weir::elab {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/ShapeMatcher.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 namespace weir::elab {
 

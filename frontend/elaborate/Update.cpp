@@ -12,7 +12,7 @@
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 namespace weir::elab {
 

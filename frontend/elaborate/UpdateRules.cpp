@@ -7,7 +7,7 @@
 
 #include "frontend/elaborate/UpdateRules.h"
 #include "frontend/elaborate/Arguments.h"
-#include "runtime/base/NearestName.h"
+#include "support/NearestName.h"
 
 namespace weir::elab {
 

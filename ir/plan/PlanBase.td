@@ -52,7 +52,7 @@ def Plan_Mode : Plan_Enum<"Mode", "what an action does with an operand", [
 
 def Plan_CodeFormat : Plan_Enum<"CodeFormat", "what the code of a plan's kernels is", [
     I32EnumAttrCase<"elf", 0>,          // a shared object without undefined symbols
-    I32EnumAttrCase<"cuda", 1>]>;       // a CudaCode (runtime/cuda/CudaCode.fbs)
+    I32EnumAttrCase<"cuda", 1>]>;       // a CudaCode (artifact/CudaCode.fbs)
 
 class Plan_Type<string name, string text> : TypeDef<Plan_Dialect, name> {
   let mnemonic = text;
@@ -85,7 +85,7 @@ def Plan_Operand : Plan_Attr<"Operand", "operand"> {
   let assemblyFormat = "`<` $mode $bytes `>`";
 }
 def Plan_Spec : Plan_Attr<"Spec", "spec"> {
-  let summary = "what a library call does: a struct of runtime/spec, its fields by name where they are not what they are by default";
+  let summary = "what a library call does: a struct of support/spec, its fields by name where they are not what they are by default";
   let description = "C1: its check() finds nothing wrong.";
   let parameters = (ins AttrParameter<"::weir::spec::Call", "the call", "const ::weir::spec::Call &">:$call);
   let hasCustomAssemblyFormat = 1;

@@ -13,9 +13,9 @@
 #define WEIR_IR_PLAN_PLANDIALECT_H
 
 #include "ir/weir/WeirDialect.h"
-#include "runtime/base/Limits.h"
-#include "runtime/spec/Call.h"
-#include "runtime/spec/Exchange.h"
+#include "support/program/Limits.h"
+#include "support/spec/Call.h"
+#include "support/spec/Exchange.h"
 #include "llvm/ADT/Hashing.h"
 
 namespace weir::spec {

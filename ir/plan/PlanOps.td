@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
+// What the runtime executes; the artifact (artifact/Artifact.fbs) is its one-to-one serialization. A module in this
 // form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/Program.h,
 // and plan.target (string),
 // plan.persistent, plan.arena, plan.pinned, plan.host (0 where absent) and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program

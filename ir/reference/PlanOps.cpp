@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Library calls are written out from the formulas in runtime/spec, not from the
+// Library calls are written out from the formulas in support/spec, not from the
 // ops that planning made them of.
 //
 //===----------------------------------------------------------------------===//

@@ -22,8 +22,8 @@
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/requests/Recompute.h"
 #include "ir/weir/transfer/Transfer.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Precision.h"
+#include "support/precision/LossScale.h"
+#include "support/precision/Precision.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -15,7 +15,7 @@
 
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/transfer/Transfer.h"
-#include "runtime/spec/Exchange.h"
+#include "support/spec/Exchange.h"
 
 namespace weir {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The compiler's half of runtime/base/Element.h: which MLIR type a program's element is.
+// The compiler's half of support/precision/Element.h: which MLIR type a program's element is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
-#include "runtime/base/Element.h"
+#include "support/precision/Element.h"
 #include <optional>
 
 namespace weir {

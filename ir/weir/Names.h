@@ -12,7 +12,7 @@
 #ifndef WEIR_IR_WEIR_NAMES_H
 #define WEIR_IR_WEIR_NAMES_H
 
-#include "runtime/base/Names.h"
+#include "support/program/Names.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace weir {
@@ -24,8 +24,8 @@ inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName
 inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
 /// Of a module: the model, its recipe and digests (Digest.h); behind weir-scale-loss the name of
-/// its loss scale (runtime/base/LossScale.h); why each op computes and stores the types that it
-/// does (PrecisionReport.h); where the model says so, the blocks that are computed again
+/// its loss scale (support/precision/LossScale.h); why each op computes and stores the types that
+/// it does (PrecisionReport.h); where the model says so, the blocks that are computed again
 /// (Recompute.h), and the parameters that are sharded so (ShardingConstraints.h); how variables and
 /// values are sharded, and why (LayoutReport.h); and what a step keeps (SavedActivationsReport.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",

@@ -11,7 +11,7 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Variable.h"
-#include "runtime/base/Entries.h"
+#include "support/program/Entries.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 

@@ -10,7 +10,7 @@
 #include "ir/weir/Sharding.h"
 #include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 #include <map>
 #include <set>
 

@@ -9,7 +9,7 @@
 #define WEIR_IR_WEIR_RANKPROGRAMS_H
 
 #include "ir/weir/WeirDialect.h"
-#include "runtime/base/Mesh.h"
+#include "support/mesh/Mesh.h"
 
 namespace weir {
 

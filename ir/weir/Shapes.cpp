@@ -8,7 +8,7 @@
 #include "ir/weir/Shapes.h"
 
 #include "ir/weir/ElementTypes.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 
 using namespace mlir;
 

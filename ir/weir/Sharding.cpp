@@ -8,7 +8,7 @@
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <algorithm>
 
 using namespace mlir;

@@ -10,7 +10,7 @@
 
 #include "ir/weir/ShardingValue.h"
 #include "ir/weir/WeirDialect.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 
 namespace weir {
 

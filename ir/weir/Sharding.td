@@ -15,7 +15,7 @@ def Weir_Mesh : AttrDef<Weir_Dialect, "Mesh"> {
   let mnemonic = "mesh";
   let summary = "a mesh of devices: its axes with their sizes, the last of which changes first from rank to rank";
   let description = [{
-    `#weir.mesh<dp = 2, tp = 4>`; an axis with unequal shares lists them, `dp = 3:1` (runtime/base/Mesh.h).
+    `#weir.mesh<dp = 2, tp = 4>`; an axis with unequal shares lists them, `dp = 3:1` (support/mesh/Mesh.h).
     C1: no axis is there twice.  C2: it has no more than 65536 ranks.
   }];
   let parameters = (ins AttrParameter<"::weir::Mesh", "the mesh", "const ::weir::Mesh &">:$value);
@@ -30,7 +30,7 @@ def Weir_Sharding : AttrDef<Weir_Dialect, "Sharding"> {
     `#weir.sharding<[12@dp, 64]>` is sharded over dp along its first dimension. Sizes are those of the whole tensor, not of a shard:
     over dp = 2, each rank has 6 of the 12. A dimension may be a product of pieces of which some are sharded, `3*16@tp*64`: the
     outermost first. `partial tp` says that each rank along tp has a term of a sum that is still to be reduced; `on pp = 1`, that
-    only the ranks at this coordinate have the tensor. runtime/base/Layout.h has the algebra.
+    only the ranks at this coordinate have the tensor. support/mesh/Layout.h has the algebra.
     C1: sizes are positive.  C2: no axis is there twice.
   }];
   let parameters = (ins AttrParameter<"::weir::Sharding", "the sharding", "const ::weir::Sharding &">:$value);

@@ -8,7 +8,7 @@
 #ifndef WEIR_IR_WEIR_SHARDINGVALUE_H
 #define WEIR_IR_WEIR_SHARDINGVALUE_H
 
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 #include "llvm/ADT/Hashing.h"
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace weir {
 
-/// The value of a ShardingAttr: a Layout (runtime/base/Layout.h) with names in place of a mesh's
+/// The value of a ShardingAttr: a Layout (support/mesh/Layout.h) with names in place of a mesh's
 /// numbers of axes.
 struct Sharding {
   struct Piece {

@@ -26,8 +26,8 @@
 #include "passes/collectives/Timing.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/memory/Reserve.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Mesh.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Mesh.h"
 #include <map>
 
 namespace weir {

@@ -9,8 +9,8 @@
 #define WEIR_PASSES_COLLECTIVES_TIMING_H
 
 #include "codegen/Target.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/planned/Simulate.h"
+#include "support/mesh/MachineRates.h"
+#include "support/planned/Simulate.h"
 
 namespace weir {
 

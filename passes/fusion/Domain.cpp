@@ -14,7 +14,7 @@
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/fusion/Groups.h"
-#include "runtime/base/RankPlacement.h"
+#include "support/mesh/RankPlacement.h"
 
 using namespace mlir;
 

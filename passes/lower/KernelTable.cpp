@@ -12,7 +12,7 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/lower/Schedule.h"
-#include "runtime/base/Limits.h"
+#include "support/program/Limits.h"
 
 using namespace mlir;
 

@@ -10,7 +10,7 @@
 
 #include "codegen/Target.h"
 #include "ir/plan/PlanOps.h"
-#include "runtime/base/PrefetchDepth.h"
+#include "support/program/PrefetchDepth.h"
 
 namespace weir {
 

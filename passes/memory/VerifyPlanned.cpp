@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after the last pass that assigns offsets or orders actions. runtime/planned has the rules.
+// Runs after the last pass that assigns offsets or orders actions. support/planned has the rules.
 // The loader checks the same of artifacts.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/plan/PlanOps.h"
 #include "passes/Passes.h"
-#include "runtime/planned/Verify.h"
+#include "support/planned/Verify.h"
 
 namespace weir {
 #define GEN_PASS_DEF_VERIFYPLANNED
@@ -31,7 +31,7 @@ static_assert(int(plan::Space::persistent) == int(planned::Space::persistent) &&
               int(plan::Space::pinned) == int(planned::Space::pinned) &&
               int(plan::Space::host) == int(planned::Space::host));
 
-/// Converts an entry of IR to the form that runtime/planned checks.
+/// Converts an entry of IR to the form that support/planned checks.
 class Converter {
 public:
   Converter(ModuleOp module, SymbolTableCollection &symbols) : module(module), symbols(symbols) {}

@@ -17,7 +17,7 @@
 #include "ir/weir/structure/Structure.h"
 #include "passes/precision/Scaler.h"
 #include "passes/recipe/Scalars.h"
-#include "runtime/base/LossScale.h"
+#include "support/precision/LossScale.h"
 
 using namespace mlir;
 

@@ -33,7 +33,7 @@
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "passes/recipe/Scalars.h"
-#include "runtime/base/ParameterDtype.h"
+#include "support/precision/ParameterDtype.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
 #include <set>

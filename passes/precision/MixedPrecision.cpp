@@ -35,7 +35,7 @@
 #include "passes/Passes.h"
 #include "passes/precision/Explain.h"
 #include "passes/precision/StepParts.h"
-#include "runtime/base/Precision.h"
+#include "support/precision/Precision.h"
 #include <map>
 
 namespace weir {

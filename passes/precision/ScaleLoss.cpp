@@ -36,7 +36,7 @@
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "passes/recipe/Scalars.h"
-#include "runtime/base/LossScale.h"
+#include "support/precision/LossScale.h"
 
 namespace weir {
 #define GEN_PASS_DEF_SCALELOSS

@@ -23,7 +23,7 @@
 
 #include "passes/precision/Amax.h"
 #include "passes/precision/Rounder.h"
-#include "runtime/base/Precision.h"
+#include "support/precision/Precision.h"
 #include "llvm/ADT/DenseSet.h"
 #include <optional>
 #include <tuple>

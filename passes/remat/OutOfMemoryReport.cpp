@@ -9,7 +9,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/program/Variable.h"
-#include "runtime/base/Sizes.h"
+#include "support/Sizes.h"
 #include <map>
 
 using namespace mlir;

@@ -35,7 +35,7 @@
 #include "passes/remat/OutOfMemoryReport.h"
 #include "passes/remat/Sections.h"
 #include "passes/stages/GatherSections.h"
-#include "runtime/base/Sizes.h"
+#include "support/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace weir {

@@ -15,7 +15,7 @@
 
 #include "passes/sharding/Propagation.h"
 #include "passes/sharding/Reshard.h"
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 
 namespace weir::sharding {
 

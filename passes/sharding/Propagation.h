@@ -23,7 +23,7 @@
 
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 #include <functional>
 #include <memory>
 

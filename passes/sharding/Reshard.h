@@ -15,7 +15,7 @@
 #define WEIR_PASSES_SHARDING_RESHARD_H
 
 #include "ir/weir/WeirDialect.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 
 namespace weir::sharding {
 

@@ -9,7 +9,7 @@
 #define WEIR_PASSES_SHARDING_SUBDIMENSIONS_H
 
 #include "mlir/Support/LLVM.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 
 namespace weir::sharding {
 

@@ -23,7 +23,7 @@
 #define WEIR_PASSES_SHARDING_TENSORPARALLEL_H
 
 #include "passes/sharding/Propagation.h"
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 
 namespace weir::sharding {
 

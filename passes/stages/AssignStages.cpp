@@ -21,8 +21,8 @@
 #include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
 #include "passes/stages/Schedules.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Stages.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Stages.h"
 
 namespace weir {
 #define GEN_PASS_DEF_ASSIGNSTAGES

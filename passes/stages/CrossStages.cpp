@@ -25,8 +25,8 @@
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "passes/sharding/OpSharding.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Stages.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Stages.h"
 #include <map>
 
 namespace weir {

@@ -8,7 +8,7 @@
 #include "passes/stages/SavedActivations.h"
 #include "ir/weir/random/Random.h"
 #include "passes/MinCut.h"
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/stages/Schedules.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -23,7 +23,7 @@
 #include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "passes/stages/Sections.h"
-#include "runtime/base/Layout.h"
+#include "support/mesh/Layout.h"
 
 namespace weir {
 #define GEN_PASS_DEF_SPLITSTAGES

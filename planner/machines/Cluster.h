@@ -13,9 +13,9 @@
 #ifndef WEIR_PLANNER_MACHINES_CLUSTER_H
 #define WEIR_PLANNER_MACHINES_CLUSTER_H
 
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/spec/Exchange.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Mesh.h"
+#include "support/spec/Exchange.h"
 #include <cstdint>
 #include <map>
 #include <span>

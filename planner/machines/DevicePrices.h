@@ -13,7 +13,7 @@
 #define WEIR_PLANNER_MACHINES_DEVICEPRICES_H
 
 #include "planner/machines/Cluster.h"
-#include "runtime/spec/Product.h"
+#include "support/spec/Product.h"
 #include <string_view>
 
 namespace weir::planner {
@@ -35,7 +35,7 @@ struct KernelWork {
 };
 
 /// FLOP/s of such work: the device's own rate or, if its file has none, a part of the rate of
-/// products (runtime/base/MachineRates.h). `multiplied` is what the products multiply.
+/// products (support/mesh/MachineRates.h). `multiplied` is what the products multiply.
 double rateOf(const Device &device, WorkKind kind, const std::string &multiplied);
 
 /// The longer of the work's FLOPs at that rate and of its bytes.

@@ -7,11 +7,11 @@
 
 #include "planner/machines/Cluster.h"
 #include "planner/machines/TomlTable.h"
-#include "runtime/base/Element.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Units.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
+#include "support/Units.h"
+#include "support/precision/Element.h"
 #include <algorithm>
 #include <filesystem>
 
@@ -166,7 +166,7 @@ Cluster readCluster(const std::string &path) {
       table.wrong("devices", "all devices must have the same target, but found \"" +
                                  cluster.groups.front().device.target + "\" and \"" +
                                  group.device.target + "\"");
-  constexpr int64_t most = 65536; // ranks of a mesh (runtime/base/Mesh.h)
+  constexpr int64_t most = 65536; // ranks of a mesh (support/mesh/Mesh.h)
   if (cluster.devices() > most)
     table.wrong("devices", concat("expected ", most, " at most, but found ", cluster.devices()));
   if (cluster.devices() > 1 || table.has("links"))

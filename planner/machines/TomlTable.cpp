@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/machines/TomlTable.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

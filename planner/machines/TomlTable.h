@@ -42,7 +42,7 @@ public:
                                 std::vector<int64_t> otherwise);
   std::vector<std::string> texts(const std::string &key);
 
-  /// A number with a unit in a text, as one of runtime/base/Units.h reads it; `example` is one.
+  /// A number with a unit in a text, as one of support/Units.h reads it; `example` is one.
   using Reader = std::optional<double> (*)(std::string_view);
   double measure(const std::string &key, Reader reader, const std::string &example,
                  std::optional<double> otherwise = std::nullopt);

@@ -7,8 +7,8 @@
 
 #include "planner/machines/Cluster.h"
 #include "planner/machines/TomlTable.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Number.h"
+#include "support/Number.h"
+#include "support/Text.h"
 
 namespace weir::planner {
 namespace {

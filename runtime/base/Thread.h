@@ -12,8 +12,8 @@
 #ifndef WEIR_RUNTIME_BASE_THREAD_H
 #define WEIR_RUNTIME_BASE_THREAD_H
 
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <system_error>
 #include <thread>
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/CheckpointStore.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Leftovers.h"
 #include "runtime/data/MappedFile.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

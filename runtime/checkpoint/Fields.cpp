@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Fields.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <limits>
 #include <stdexcept>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Leftovers.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <filesystem>
 #include <string_view>
 

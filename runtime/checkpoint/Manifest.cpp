@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Disk.h"
 #include "runtime/checkpoint/Fields.h"
 #include "runtime/checkpoint/Leftovers.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <limits>
 #include <stdexcept>

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/SafeTensors.h"
-#include "runtime/base/Element.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/data/Recognize.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
+#include "support/precision/Element.h"
 #include <algorithm>
 #include <cassert>
 #include <cstring>

@@ -17,8 +17,8 @@
 #ifndef WEIR_RUNTIME_CHECKPOINT_SAFETENSORS_H
 #define WEIR_RUNTIME_CHECKPOINT_SAFETENSORS_H
 
-#include "runtime/base/Error.h"
 #include "runtime/checkpoint/Disk.h"
+#include "support/Error.h"
 #include <cstdint>
 #include <functional>
 #include <map>

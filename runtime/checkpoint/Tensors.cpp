@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Weights.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/checkpoint/Tensors.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <algorithm>
 #include <cassert>
 #include <cstring>

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Endpoint.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/OwnUser.h"
-#include "runtime/base/Text.h"
 #include "runtime/collectives/Rendezvous.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/system/OwnUser.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstddef>

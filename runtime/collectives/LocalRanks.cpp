@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/LocalRanks.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/RankPlacement.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/RankPlacement.h"
 #include <algorithm>
 #include <cassert>
 #include <chrono>

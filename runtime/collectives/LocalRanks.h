@@ -8,9 +8,9 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_LOCALRANKS_H
 #define WEIR_RUNTIME_COLLECTIVES_LOCALRANKS_H
 
-#include "runtime/base/Mesh.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
+#include "support/mesh/Mesh.h"
 #include <memory>
 
 namespace weir::collectives {

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Membership.h"
-#include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
+#include "support/Text.h"
 #include <cassert>
 #include <cerrno>
 #include <csignal>

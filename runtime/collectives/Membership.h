@@ -14,8 +14,8 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_MEMBERSHIP_H
 #define WEIR_RUNTIME_COLLECTIVES_MEMBERSHIP_H
 
-#include "runtime/base/Error.h"
 #include "runtime/collectives/Rendezvous.h"
+#include "support/Error.h"
 #include <condition_variable>
 #include <functional>
 #include <mutex>

@@ -7,8 +7,8 @@
 
 #include "runtime/collectives/Plugin.h"
 #include "runtime/base/ElfFile.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <dlfcn.h>
 #include <filesystem>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Processes.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <atomic>
 #include <cassert>

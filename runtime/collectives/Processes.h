@@ -18,10 +18,10 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_PROCESSES_H
 #define WEIR_RUNTIME_COLLECTIVES_PROCESSES_H
 
-#include "runtime/base/Mesh.h"
 #include "runtime/collectives/Membership.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
+#include "support/mesh/Mesh.h"
 #include <atomic>
 #include <map>
 #include <optional>

@@ -27,10 +27,10 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define WEIR_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
-#include "runtime/base/Error.h"
 #include "runtime/collectives/Channel.h"
 #include "runtime/collectives/Endpoint.h"
 #include "runtime/collectives/Links.h"
+#include "support/Error.h"
 #include <functional>
 #include <map>
 #include <memory>

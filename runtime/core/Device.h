@@ -18,7 +18,7 @@
 #ifndef WEIR_RUNTIME_CORE_DEVICE_H
 #define WEIR_RUNTIME_CORE_DEVICE_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Trace.h"
 #include <cstddef>

@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_CORE_GROUP_H
 #define WEIR_RUNTIME_CORE_GROUP_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

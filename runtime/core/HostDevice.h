@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_CORE_HOSTDEVICE_H
 #define WEIR_RUNTIME_CORE_HOSTDEVICE_H
 
-#include "runtime/artifact/Actions.h"
+#include "artifact/Actions.h"
 #include "runtime/core/HostStore.h"
 #include "runtime/core/Walk.h"
 #include <algorithm>

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
+#include "artifact/Actions.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/WholeTensors.h"
 #include <cassert>

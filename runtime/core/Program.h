@@ -13,8 +13,8 @@
 #ifndef WEIR_RUNTIME_CORE_PROGRAM_H
 #define WEIR_RUNTIME_CORE_PROGRAM_H
 
-#include "runtime/base/Element.h"
 #include "runtime/core/Device.h"
+#include "support/precision/Element.h"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +49,7 @@ struct TensorView {
 
 class Program {
 public:
-  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them on a device that `make`
+  /// Verifies `bytes` (artifact/Reader.h) and prepares to run them on a device that `make`
   /// makes. Throws Failure: Exit::model for what is wrong with the file or this machine,
   /// Exit::device for memory.
   Program(std::vector<std::byte> bytes, const MakeDevice &make, const ProgramOptions &options);

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Walk.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Limits.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "support/program/Limits.h"
 #include <map>
 
 namespace weir {

@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_CORE_WHOLETENSORS_H
 #define WEIR_RUNTIME_CORE_WHOLETENSORS_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "runtime/core/Device.h"
 
 namespace weir {

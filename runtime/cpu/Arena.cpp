@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Arena.h"
-#include "runtime/base/Error.h"
 #include "runtime/base/MachineMemory.h"
+#include "support/Error.h"
 #include <cstdio>
 #include <string>
 #include <sys/mman.h>

@@ -15,7 +15,7 @@
 #ifndef WEIR_RUNTIME_CPU_CONVOLUTION_H
 #define WEIR_RUNTIME_CPU_CONVOLUTION_H
 
-#include "runtime/spec/Convolution.h"
+#include "support/spec/Convolution.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>

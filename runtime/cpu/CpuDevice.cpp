@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/CpuDevice.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Sharding.h"
 #include "runtime/base/MachineMemory.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/cpu/Arena.h"
@@ -18,6 +17,7 @@
 #include "runtime/cpu/Pooling.h"
 #include "runtime/cpu/Product.h"
 #include "runtime/cpu/Works.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <atomic>
 #include <cassert>

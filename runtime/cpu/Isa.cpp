@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Isa.h"
-#include "runtime/base/CpuLevel.h"
-#include "runtime/base/Error.h"
 #include "runtime/cpu/CpuDevice.h"
+#include "support/Error.h"
+#include "support/system/CpuLevel.h"
 #include <algorithm>
 #include <dnnl.h>
 #include <mutex>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An artifact names the level its code needs (runtime/base/CpuLevel.h). The same level bounds
+// An artifact names the level its code needs (support/system/CpuLevel.h). The same level bounds
 // oneDNN, so that a newer CPU computes the same bits. The library takes its bound once per process.
 //
 //===----------------------------------------------------------------------===//

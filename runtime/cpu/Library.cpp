@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Library.h"
-#include "runtime/base/Error.h"
 #include "runtime/base/Memory.h"
 #include "runtime/cpu/OneDnn.h"
+#include "support/Error.h"
 #include <cstdio>
 #include <cstdlib>
 #include <new>

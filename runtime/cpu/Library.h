@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_CPU_LIBRARY_H
 #define WEIR_RUNTIME_CPU_LIBRARY_H
 
-#include "runtime/base/Element.h"
+#include "support/precision/Element.h"
 #include <cstddef>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Loader.h"
-#include "runtime/base/Error.h"
 #include "runtime/cpu/Arena.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <cstring>
 #include <elf.h>

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/OneDnn.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <dlfcn.h>
 #include <dnnl.h>
 #include <string>

@@ -19,7 +19,7 @@
 #ifndef WEIR_RUNTIME_CPU_PACKEDPRODUCT_H
 #define WEIR_RUNTIME_CPU_PACKEDPRODUCT_H
 
-#include "runtime/spec/Product.h"
+#include "support/spec/Product.h"
 #include <cstddef>
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 #ifndef WEIR_RUNTIME_CPU_PEAK_H
 #define WEIR_RUNTIME_CPU_PEAK_H
 
-#include "runtime/base/Element.h"
+#include "support/precision/Element.h"
 
 namespace weir::cpu {
 

@@ -15,7 +15,7 @@
 #ifndef WEIR_RUNTIME_CPU_POOLING_H
 #define WEIR_RUNTIME_CPU_POOLING_H
 
-#include "runtime/spec/Pooling.h"
+#include "support/spec/Pooling.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>

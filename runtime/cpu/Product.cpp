@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
-#include "runtime/base/Error.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/Library.h"
 #include "runtime/cpu/PackedProduct.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <array>
 #include <mutex>

@@ -13,7 +13,7 @@
 #ifndef WEIR_RUNTIME_CPU_PRODUCT_H
 #define WEIR_RUNTIME_CPU_PRODUCT_H
 
-#include "runtime/spec/Product.h"
+#include "support/spec/Product.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>

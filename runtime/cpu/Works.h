@@ -16,7 +16,7 @@
 #include "runtime/core/Transport.h"
 #include "runtime/cpu/Engine.h"
 #include "runtime/cpu/ThreadPool.h"
-#include "runtime/spec/Exchange.h"
+#include "support/spec/Exchange.h"
 #include <algorithm>
 #include <array>
 #include <bit>

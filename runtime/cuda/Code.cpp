@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Code.h"
-#include "runtime/base/Error.h"
 #include "runtime/cuda/Compiler.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <map>
 #include <set>

@@ -8,8 +8,8 @@
 #ifndef WEIR_RUNTIME_CUDA_CODE_H
 #define WEIR_RUNTIME_CUDA_CODE_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/cuda/CudaCode_generated.h"
+#include "artifact/Artifact_generated.h"
+#include "artifact/CudaCode_generated.h"
 #include "runtime/cuda/Session.h"
 #include <memory>
 #include <type_traits>

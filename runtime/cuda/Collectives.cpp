@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Collectives.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Sharding.h"
+#include "support/Error.h"
 #include <atomic>
 #include <bit>
 #include <cstddef>

@@ -15,9 +15,9 @@
 #ifndef WEIR_RUNTIME_CUDA_COLLECTIVES_H
 #define WEIR_RUNTIME_CUDA_COLLECTIVES_H
 
-#include "runtime/base/Mesh.h"
 #include "runtime/cuda/Communicator.h"
 #include "runtime/cuda/Works.h"
+#include "support/mesh/Mesh.h"
 #include <chrono>
 #include <map>
 

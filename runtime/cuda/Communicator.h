@@ -18,7 +18,7 @@
 
 #include "runtime/core/Transport.h"
 #include "runtime/cuda/Libraries.h"
-#include "runtime/spec/Exchange.h"
+#include "support/spec/Exchange.h"
 #include <cstdint>
 #include <vector>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Compiler.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <atomic>
 #include <exception>

@@ -8,9 +8,9 @@
 #ifndef WEIR_RUNTIME_CUDA_COMPILER_H
 #define WEIR_RUNTIME_CUDA_COMPILER_H
 
-#include "runtime/base/Error.h"
-#include "runtime/base/KernelCache.h"
 #include "runtime/cuda/Libraries.h"
+#include "support/Error.h"
+#include "support/system/KernelCache.h"
 #include <span>
 #include <string>
 #include <vector>

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/CudaDevice.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Collectives.h"
 #include "runtime/cuda/Works.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -7,8 +7,8 @@
 
 #include "runtime/cuda/Libraries.h"
 #include "runtime/base/ElfFile.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Product.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <span>
 
 namespace weir::cuda {

@@ -14,7 +14,7 @@
 #define WEIR_RUNTIME_CUDA_PRODUCT_H
 
 #include "runtime/cuda/Libraries.h"
-#include "runtime/spec/Product.h"
+#include "support/spec/Product.h"
 #include <memory>
 #include <string>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Works.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 
 namespace weir::cuda {
 

@@ -13,9 +13,9 @@
 #ifndef WEIR_RUNTIME_DATA_ARRAY_H
 #define WEIR_RUNTIME_DATA_ARRAY_H
 
-#include "runtime/base/Element.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/data/Vocabulary.h"
+#include "support/precision/Element.h"
 #include <memory>
 #include <optional>
 

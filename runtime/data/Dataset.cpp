@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Dataset.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include "runtime/data/Sampling.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/MappedFile.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>

@@ -19,7 +19,7 @@
 #ifndef WEIR_RUNTIME_DATA_MAPPEDFILE_H
 #define WEIR_RUNTIME_DATA_MAPPEDFILE_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <cstddef>
 #include <ctime>
 #include <memory>

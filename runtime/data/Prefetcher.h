@@ -12,9 +12,9 @@
 #ifndef WEIR_RUNTIME_DATA_PREFETCHER_H
 #define WEIR_RUNTIME_DATA_PREFETCHER_H
 
-#include "runtime/base/PrefetchDepth.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Sampling.h"
+#include "support/program/PrefetchDepth.h"
 #include <condition_variable>
 #include <exception>
 #include <mutex>

@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <cstring>
 
 namespace weir {

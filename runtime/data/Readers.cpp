@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Readers.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/data/Recognize.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cstring>
 #include <filesystem>

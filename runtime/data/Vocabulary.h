@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_DATA_VOCABULARY_H
 #define WEIR_RUNTIME_DATA_VOCABULARY_H
 
-#include "runtime/base/Utf8.h"
+#include "support/Utf8.h"
 #include <map>
 #include <vector>
 

@@ -6,17 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/devices/Devices.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Reader.h"
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Peak.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/devices/MeshDevice.h"
 #include "runtime/null/NullDevice.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 
 namespace weir {
 

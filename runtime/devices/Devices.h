@@ -13,8 +13,8 @@
 #ifndef WEIR_RUNTIME_DEVICES_DEVICES_H
 #define WEIR_RUNTIME_DEVICES_DEVICES_H
 
-#include "runtime/base/Element.h"
 #include "runtime/core/Device.h"
+#include "support/precision/Element.h"
 #include <string_view>
 
 namespace weir {
@@ -45,7 +45,7 @@ std::unique_ptr<Device> makeDevice(const artifact::Program &program, const Devic
 const DeviceKind &deviceKind(const artifact::Program &program, const DeviceOptions &options);
 
 /// What can be known of an artifact without running it, on any machine: the rules of its file
-/// (runtime/artifact/Reader.h), what training relies on besides, and that its code is whole and has
+/// (artifact/Reader.h), what training relies on besides, and that its code is whole and has
 /// every kernel. `bytes` are 16-byte aligned. Throws Failure: Exit::model, and Exit::device for
 /// memory.
 const artifact::Program &checkProgram(std::span<const std::byte> bytes);

@@ -6,21 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/devices/MeshDevice.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Element.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "runtime/base/MachineMemory.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/RankPlacement.h"
-#include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/collectives/Processes.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/WholeTensors.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/mesh/RankPlacement.h"
+#include "support/precision/Element.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <atomic>
 #include <cassert>

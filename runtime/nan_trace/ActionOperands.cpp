@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/nan_trace/ActionOperands.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Lines.h"
+#include "artifact/Actions.h"
+#include "artifact/Lines.h"
+#include "artifact/Reader.h"
+#include "support/Text.h"
 #include <algorithm>
 
 namespace weir {

@@ -15,7 +15,7 @@
 
 #include "runtime/core/Program.h"
 #include "runtime/nan_trace/Statistics.h"
-#include "runtime/spec/Footprint.h"
+#include "support/spec/Footprint.h"
 
 namespace weir {
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/nan_trace/Flow.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
 #include <algorithm>
 #include <set>
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/nan_trace/OriginObserver.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "support/Text.h"
 #include <algorithm>
 
 namespace weir {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/nan_trace/Statistics.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include <cmath>
 
 namespace weir {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/null/NullDevice.h"
-#include "runtime/artifact/Actions.h"
+#include "artifact/Actions.h"
 #include "runtime/core/HostDevice.h"
 
 namespace weir::null {

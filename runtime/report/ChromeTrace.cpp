@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/ChromeTrace.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

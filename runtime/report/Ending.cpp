@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Ending.h"
-#include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <filesystem>
 #include <iterator>

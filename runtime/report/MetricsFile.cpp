@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/MetricsFile.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Number.h"
+#include "support/Error.h"
+#include "support/Number.h"
+#include "support/Text.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/NpyFile.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 
 namespace weir {
 namespace {

@@ -13,8 +13,8 @@
 #ifndef WEIR_RUNTIME_REPORT_NPYFILE_H
 #define WEIR_RUNTIME_REPORT_NPYFILE_H
 
-#include "runtime/base/Element.h"
-#include "runtime/base/NewFile.h"
+#include "support/precision/Element.h"
+#include "support/system/NewFile.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>

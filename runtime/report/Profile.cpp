@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Profile.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Lines.h"
-#include "runtime/report/Number.h"
-#include "runtime/report/Table.h"
+#include "artifact/Actions.h"
+#include "artifact/Lines.h"
+#include "support/Number.h"
+#include "support/Table.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cassert>
 #include <map>

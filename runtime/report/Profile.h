@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_REPORT_PROFILE_H
 #define WEIR_RUNTIME_REPORT_PROFILE_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "runtime/core/Trace.h"
 #include <string>
 #include <vector>

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Progress.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
-#include "runtime/report/Number.h"
+#include "support/Number.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

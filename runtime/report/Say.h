@@ -12,7 +12,7 @@
 #ifndef WEIR_RUNTIME_REPORT_SAY_H
 #define WEIR_RUNTIME_REPORT_SAY_H
 
-#include "runtime/base/Utf8.h"
+#include "support/Utf8.h"
 #include <iostream>
 #include <string>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/TensorBoard.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <array>
 #include <cerrno>
 #include <chrono>

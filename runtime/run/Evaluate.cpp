@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Evaluate.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
+#include "artifact/Reader.h"
 #include "runtime/report/NpyFile.h"
-#include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Evaluator.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/OptionRanges.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/resume/LoadWeights.h"
+#include "support/Number.h"
+#include "support/Text.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>

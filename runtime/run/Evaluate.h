@@ -13,9 +13,9 @@
 #ifndef WEIR_RUNTIME_RUN_EVALUATE_H
 #define WEIR_RUNTIME_RUN_EVALUATE_H
 
-#include "runtime/base/Error.h"
 #include "runtime/core/Device.h"
 #include "runtime/run/resume/OverwriteCheck.h"
+#include "support/Error.h"
 #include <cstddef>
 #include <string>
 #include <vector>

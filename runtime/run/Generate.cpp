@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Generate.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/Philox.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/OptionRanges.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/resume/LoadWeights.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -14,8 +14,8 @@
 #ifndef WEIR_RUNTIME_RUN_GENERATE_H
 #define WEIR_RUNTIME_RUN_GENERATE_H
 
-#include "runtime/base/Error.h"
 #include "runtime/core/Device.h"
+#include "support/Error.h"
 #include <cstddef>
 #include <cstdint>
 #include <optional>

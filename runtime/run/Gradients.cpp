@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Gradients.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
+#include "artifact/Reader.h"
 #include "runtime/checkpoint/Tensors.h"
+#include "support/Text.h"
+#include "support/program/Names.h"
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/NonFiniteGuard.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "artifact/Sharding.h"
 #include "runtime/collectives/Consensus.h"
+#include "support/Text.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>

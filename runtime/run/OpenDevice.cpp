@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/OpenDevice.h"
-#include "runtime/base/Text.h"
 #include "runtime/core/HostStore.h"
 #include "runtime/devices/Devices.h"
 #include "runtime/report/Say.h"
+#include "support/Text.h"
 
 namespace weir {
 

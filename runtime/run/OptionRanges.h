@@ -8,8 +8,8 @@
 #ifndef WEIR_RUNTIME_RUN_OPTIONRANGES_H
 #define WEIR_RUNTIME_RUN_OPTIONRANGES_H
 
-#include "runtime/base/Text.h"
 #include "runtime/report/Ending.h"
+#include "support/Text.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Ports.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "artifact/Reader.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cassert>
 #include <cstring>

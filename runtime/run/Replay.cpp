@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
 #include "runtime/nan_trace/OriginObserver.h"
-#include "runtime/report/Number.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/Training.h"
+#include "support/Number.h"
+#include "support/Text.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <cmath>
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Reports.h"
-#include "runtime/base/Text.h"
 #include "runtime/report/ChromeTrace.h"
 #include "runtime/run/launch/Distributed.h"
+#include "support/Text.h"
 
 namespace weir {
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Results.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Number.h"
+#include "support/Number.h"
+#include "support/Text.h"
 #include <cerrno>
 #include <cstdio>
 #include <iostream>

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/RunOptions.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include "runtime/run/OptionRanges.h"
 #include "runtime/run/Utilization.h"
 #include "runtime/run/launch/Launcher.h"
 #include "runtime/run/resume/ResumeCheck.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <limits>
 

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SkippedSteps.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
+#include "artifact/Reader.h"
 #include "runtime/run/NonFiniteGuard.h"
 #include "runtime/run/Ports.h"
+#include "support/Text.h"
+#include "support/precision/LossScale.h"
+#include "support/program/Names.h"
 #include <algorithm>
 #include <cmath>
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/TotalSteps.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/report/Say.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <limits>
 
 namespace weir {

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Train.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/run/Training.h"
 #include "runtime/run/launch/Distributed.h"

@@ -13,8 +13,8 @@
 #ifndef WEIR_RUNTIME_RUN_TRAIN_H
 #define WEIR_RUNTIME_RUN_TRAIN_H
 
-#include "runtime/base/Error.h"
 #include "runtime/run/RunOptions.h"
+#include "support/Error.h"
 #include <cstddef>
 
 namespace weir {

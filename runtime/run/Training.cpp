@@ -6,15 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Flops.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Stages.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "artifact/Flops.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Consensus.h"
-#include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
@@ -24,6 +21,9 @@
 #include "runtime/run/launch/RestartState.h"
 #include "runtime/run/resume/Replicas.h"
 #include "runtime/run/resume/ResumeCheck.h"
+#include "support/Number.h"
+#include "support/Text.h"
+#include "support/mesh/Stages.h"
 #include <algorithm>
 #include <cmath>
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
+#include "artifact/Reader.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/run/Training.h"
+#include "support/Text.h"
 
 namespace weir {
 

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/TrainingData.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <algorithm>
 
 namespace weir {

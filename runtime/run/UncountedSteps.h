@@ -14,8 +14,8 @@
 #ifndef WEIR_RUNTIME_RUN_UNCOUNTEDSTEPS_H
 #define WEIR_RUNTIME_RUN_UNCOUNTEDSTEPS_H
 
-#include "runtime/base/Text.h"
 #include "runtime/report/Record.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <cstdint>
 

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Utilization.h"
-#include "runtime/artifact/Flops.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "artifact/Flops.h"
+#include "artifact/Sharding.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "runtime/devices/Devices.h"
-#include "runtime/report/Number.h"
+#include "support/Error.h"
+#include "support/Number.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <bit>
 #include <charconv>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Model FLOPs of a step, and executed FLOPs (runtime/artifact/Flops.h), per second, divided by the
+// Model FLOPs of a step, and executed FLOPs (artifact/Flops.h), per second, divided by the
 // peak of all devices. --peak-flops states the peak of one device, or measures it. Without the
 // option, there are no such figures.
 //
@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_RUN_UTILIZATION_H
 #define WEIR_RUNTIME_RUN_UTILIZATION_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "runtime/report/Record.h"
 #include "runtime/run/RunOptions.h"
 #include <optional>

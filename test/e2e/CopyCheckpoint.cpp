@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/report/Say.h"

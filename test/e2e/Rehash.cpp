@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Header.h"
+#include "artifact/Header.h"
 #include "tools/common/Files.h"
 
 int main(int argc, char **argv) {

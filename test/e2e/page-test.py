@@ -195,7 +195,7 @@ class Page(weirtest.Test):
 
     def test_artifacts_of_before(self):
         """Whose kernels may be in a form that is read no more: everything but the types is there."""
-        for stored in sorted((weirtest.ROOT / "test/runtime/artifact/formats").glob("*.weirx")):
+        for stored in sorted((weirtest.ROOT / "test/artifact/formats").glob("*.weirx")):
             with self.subTest(stored.name):
                 artifact = self.folder / stored.name
                 shutil.copy(stored, artifact)

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/HostCompiler.h"
-#include "runtime/base/CpuLevel.h"
+#include "support/system/CpuLevel.h"
 #include "test/emulated-cuda/KernelScan.h"
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/ProductLoop.h"
-#include "runtime/base/CpuLevel.h"
+#include "support/system/CpuLevel.h"
 #include <algorithm>
 
 namespace weir::emulated {

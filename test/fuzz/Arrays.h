@@ -8,8 +8,8 @@
 #ifndef WEIR_TEST_FUZZ_ARRAYS_H
 #define WEIR_TEST_FUZZ_ARRAYS_H
 
-#include "runtime/base/Error.h"
 #include "runtime/data/Readers.h"
+#include "support/Error.h"
 #include "test/fuzz/Target.h"
 #include <algorithm>
 

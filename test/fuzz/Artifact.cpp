@@ -11,12 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "runtime/devices/Devices.h"
 #include "runtime/run/Ports.h"
+#include "support/Error.h"
 #include "test/fuzz/Artifact_bfbs_generated.h"
 #include "test/fuzz/SchemaTree.h"
 #include "test/fuzz/Target.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is a fault is said in runtime/planned/Ranks.h and tested there; here, that IR is read right.
+// What is a fault is said in support/planned/Ranks.h and tested there; here, that IR is read right.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/PlanFile.h"
-#include "runtime/base/Error.h"
 #include "strategy/Fields.h"
+#include "support/Error.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #ifndef WEIR_TEST_RUNTIME_LOCALGROUP_H
 #define WEIR_TEST_RUNTIME_LOCALGROUP_H
 
-#include "runtime/base/Error.h"
 #include "runtime/core/Group.h"
+#include "support/Error.h"
 #include <algorithm>
 #include <condition_variable>
 #include <memory>

@@ -8,7 +8,7 @@
 #ifndef WEIR_TEST_RUNTIME_TESTFILES_H
 #define WEIR_TEST_RUNTIME_TESTFILES_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

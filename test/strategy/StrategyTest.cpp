@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
 #include "strategy/Rules.h"
+#include "support/Text.h"
 #include <gtest/gtest.h>
 #include <set>
 

@@ -109,7 +109,7 @@ class Scripts(unittest.TestCase):
         )
 
     def quickstart(self, *options):
-        for name in ("docs", "frontend", "ir", "models", "passes", "codegen", "runtime"):
+        for name in ("docs", "frontend", "ir", "models", "passes", "codegen", "runtime", "support", "artifact"):
             (self.root / name).mkdir()
         (self.root / "README.md").write_text("# Weir\n")
         (self.root / "docs/it's mine.md").write_text("# A name that a shell would cut\n")

@@ -16,7 +16,7 @@
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include "verify/Compiled.h"
 #include <gtest/gtest.h>
 #include <random>

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
-#include "runtime/base/CpuLevel.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
+#include "support/system/CpuLevel.h"
 #include "tools/common/ForeignOptions.h"
 #include "tools/common/RenamedOptions.h"
 #include <cerrno>

@@ -13,7 +13,7 @@
 #ifndef WEIR_TOOLS_COMMON_COMMANDLINE_H
 #define WEIR_TOOLS_COMMON_COMMANDLINE_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
@@ -36,7 +36,7 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
 /// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on
 /// standard error; results that standard output did not take are one. A limit on the size of files
 /// (ulimit -f) is from then on an error of the write, as a full disk is, and not a SIGXFSZ. Where
-/// the environment variable WEIR_MAX_CPU is wrong, `body` does not run (runtime/base/CpuLevel.h).
+/// the environment variable WEIR_MAX_CPU is wrong, `body` does not run (support/system/CpuLevel.h).
 int guarded(const std::function<Exit()> &body);
 
 /// Whether to colour standard error: a terminal that is not dumb, and NO_COLOR unset.

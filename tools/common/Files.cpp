@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/Files.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NewFile.h"
-#include "runtime/base/Text.h"
+#include "artifact/Header.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/system/NewFile.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

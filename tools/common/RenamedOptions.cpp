@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/RenamedOptions.h"
-#include "runtime/base/Precision.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
+#include "support/precision/Precision.h"
 #include <algorithm>
 
 namespace weir {

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/FatalErrors.h"
-#include "runtime/base/Error.h"
 #include "runtime/base/Memory.h"
+#include "support/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <array>

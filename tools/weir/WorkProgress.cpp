@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/WorkProgress.h"
-#include "runtime/report/Number.h"
 #include "runtime/report/Progress.h"
+#include "support/Number.h"
 #include <algorithm>
 
 namespace weir {

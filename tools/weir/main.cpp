@@ -11,10 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
+#include "artifact/Actions.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Reader.h"
 #include "runtime/report/Ending.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -23,6 +22,7 @@
 #include "runtime/run/Train.h"
 #include "runtime/run/launch/Distributed.h"
 #include "runtime/run/launch/Restarts.h"
+#include "support/Text.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Sources.h"

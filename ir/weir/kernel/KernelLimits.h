@@ -17,7 +17,7 @@
 namespace weir {
 
 /// Inputs and results of a weir.kernel together. A launch has a workspace besides, and an artifact
-/// takes no launch of more than 1024 operands (runtime/artifact/Reader.h).
+/// takes no launch of more than 1024 operands (artifact/Reader.h).
 constexpr size_t mostKernelOperands = 1023;
 
 /// Ops that are fused into one map or row, not counting the cheap ones that it clones. The time to

@@ -20,7 +20,7 @@ struct LayoutRecord {
   std::string what;   ///< the variable's name, or the ops: "matmul, add"
   bool isVariable;    ///< of values otherwise
   int64_t times;      ///< how many there are
-  std::string layout; ///< of one of them, whole (runtime/base/Layout.h)
+  std::string layout; ///< of one of them, whole (support/mesh/Layout.h)
   std::string why;    ///< "tp: with h.*.mlp.c_fc.weight", of each axis that it is cut over
 };
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A program's precision is a field of its strategy (ir/weir/Strategy.h). An op's is an attribute,
-// the name of a Precision (runtime/base/Precision.h). A pin is the model's own word on an op, so it
-// is part of what the program computes: equal ops that are pinned to different precisions are not
-// merged, and a digest tells them apart. Where the model says so is none: digests leave locations
-// out.
+// the name of a Precision (support/precision/Precision.h). A pin is the model's own word on an op,
+// so it is part of what the program computes: equal ops that are pinned to different precisions are
+// not merged, and a digest tells them apart. Where the model says so is none: digests leave
+// locations out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #define WEIR_IR_WEIR_REQUESTS_PRECISIONOVERRIDES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Precision.h"
+#include "support/precision/Precision.h"
 #include <optional>
 
 namespace weir {

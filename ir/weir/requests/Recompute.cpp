@@ -12,8 +12,8 @@
 #include "ir/weir/requests/Blocks.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Builders.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;

@@ -16,8 +16,8 @@
 #ifndef WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
 #define WEIR_RUNTIME_COLLECTIVES_GLOO_CONNECTOR_H
 
-#include "runtime/base/OwnUser.h"
 #include "runtime/collectives/gloo/Wire.h"
+#include "support/system/OwnUser.h"
 #include <array>
 #include <chrono>
 #include <poll.h>

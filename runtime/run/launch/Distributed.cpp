@@ -6,9 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/Distributed.h"
-#include "runtime/base/Mesh.h"
-#include "runtime/base/NewFile.h"
-#include "runtime/base/Text.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
@@ -18,6 +15,9 @@
 #include "runtime/run/launch/Restarts.h"
 #include "runtime/run/launch/Secret.h"
 #include "runtime/run/launch/SharedOptions.h"
+#include "support/Text.h"
+#include "support/mesh/Mesh.h"
+#include "support/system/NewFile.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

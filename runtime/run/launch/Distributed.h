@@ -8,9 +8,9 @@
 #ifndef WEIR_RUNTIME_RUN_LAUNCH_DISTRIBUTED_H
 #define WEIR_RUNTIME_RUN_LAUNCH_DISTRIBUTED_H
 
-#include "runtime/base/Error.h"
-#include "runtime/base/Mesh.h"
 #include "runtime/run/RunOptions.h"
+#include "support/Error.h"
+#include "support/mesh/Mesh.h"
 
 namespace weir {
 

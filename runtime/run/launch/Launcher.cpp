@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/Launcher.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Disk.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/Restarts.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Signals.h"
 #include "runtime/run/launch/Launcher.h"
 #include "runtime/run/launch/RestartState.h"
+#include "support/Text.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

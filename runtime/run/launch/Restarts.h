@@ -16,8 +16,8 @@
 #ifndef WEIR_RUNTIME_RUN_LAUNCH_RESTARTS_H
 #define WEIR_RUNTIME_RUN_LAUNCH_RESTARTS_H
 
-#include "runtime/base/Error.h"
 #include "runtime/run/RunOptions.h"
+#include "support/Error.h"
 
 namespace weir {
 

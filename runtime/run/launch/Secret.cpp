@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/Secret.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/OwnUser.h"
-#include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/system/OwnUser.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/SharedOptions.h"
-#include "runtime/base/Text.h"
 #include "runtime/data/Dataset.h"
-#include "runtime/report/Number.h"
+#include "support/Number.h"
+#include "support/Text.h"
 #include <algorithm>
 
 namespace weir {

@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/InitialState.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Names.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "artifact/Reader.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/resume/LoadWeights.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
+#include "support/precision/LossScale.h"
+#include "support/program/Names.h"
 #include <algorithm>
 
 namespace weir {

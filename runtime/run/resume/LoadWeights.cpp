@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/LoadWeights.h"
-#include "runtime/base/Entries.h"
-#include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
+#include "support/Text.h"
+#include "support/program/Entries.h"
 #include <algorithm>
 #include <filesystem>
 

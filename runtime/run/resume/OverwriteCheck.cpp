@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/OverwriteCheck.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Leftovers.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Readers.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include <filesystem>
 
 namespace weir {

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/Replicas.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/RankPlacement.h"
-#include "runtime/base/Text.h"
+#include "artifact/Sharding.h"
 #include "runtime/checkpoint/Disk.h"
 #include "runtime/collectives/Consensus.h"
+#include "support/Text.h"
+#include "support/mesh/RankPlacement.h"
 #include <algorithm>
 #include <map>
 

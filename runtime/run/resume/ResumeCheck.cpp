@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/ResumeCheck.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
-#include "runtime/report/Number.h"
 #include "strategy/Fields.h"
+#include "support/Error.h"
+#include "support/Number.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <algorithm>
 #include <map>
 

@@ -7,11 +7,11 @@
 
 #include "runtime/run/resume/Saver.h"
 #include "runtime/base/MachineMemory.h"
-#include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/run/launch/RestartState.h"
+#include "support/Text.h"
 
 namespace weir {
 

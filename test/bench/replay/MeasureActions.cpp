@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/bench/replay/MeasureActions.h"
-#include "runtime/artifact/Actions.h"
+#include "artifact/Actions.h"
 #include "runtime/core/Transport.h"
 #include "runtime/cpu/CpuDevice.h"
 #include <algorithm>

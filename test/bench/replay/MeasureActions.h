@@ -14,7 +14,7 @@
 #ifndef WEIR_TEST_BENCH_REPLAY_MEASUREACTIONS_H
 #define WEIR_TEST_BENCH_REPLAY_MEASUREACTIONS_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include <vector>
 
 namespace weir::replay {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/bench/replay/ReplayDevice.h"
-#include "runtime/artifact/Sharding.h"
+#include "artifact/Sharding.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/cpu/Works.h"
 #include <map>

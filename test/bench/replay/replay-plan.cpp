@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Sharding.h"
+#include "artifact/Actions.h"
+#include "artifact/Sharding.h"
 #include "runtime/core/Program.h"
 #include "runtime/devices/MeshDevice.h"
 #include "test/bench/replay/MeasureActions.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Reader.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "frontend/elaborate/Elaborate.h"
@@ -19,10 +21,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
 #include "strategy/Fields.h"
+#include "support/Error.h"
 #include <gtest/gtest.h>
 #include <random>
 

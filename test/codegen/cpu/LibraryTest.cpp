@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
-#include "runtime/base/CpuLevel.h"
 #include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/Pooling.h"
 #include "runtime/cpu/Product.h"
+#include "support/system/CpuLevel.h"
 #include <gtest/gtest.h>
 #include <random>
 

@@ -11,8 +11,8 @@
 #include "ir/weir/Program.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"
-#include "runtime/base/Error.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "support/Error.h"
 #include "test/passes/autodiff/GradientCheck.h"
 #include "verify/Compiled.h"
 

@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Error.h"
 #include "runtime/core/Program.h"
 #include "runtime/devices/Devices.h"
+#include "support/Error.h"
 #include "test/runtime/core/TestProgram.h"
 #include "test/runtime/core/Values.h"
 #include <cmath>

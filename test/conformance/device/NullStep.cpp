@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Actions.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
 #include "runtime/core/Program.h"
 #include "runtime/null/NullDevice.h"
+#include "support/Error.h"
 #include <chrono>
 #include <cstdio>
 #include <fstream>

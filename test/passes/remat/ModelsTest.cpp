@@ -12,8 +12,8 @@
 #include "passes/Pipeline.h"
 #include "passes/buffers/ReadStep.h"
 #include "passes/remat/Order.h"
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
+#include "support/Text.h"
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

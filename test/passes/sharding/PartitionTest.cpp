@@ -12,9 +12,9 @@
 #include "ir/weir/program/Variable.h"
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
-#include "runtime/base/Stages.h"
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
+#include "support/Text.h"
+#include "support/mesh/Stages.h"
 #include "verify/RandomInputs.h"
 #include "verify/RankInterpreter.h"
 #include <array>

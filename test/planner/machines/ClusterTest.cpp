@@ -7,7 +7,7 @@
 
 #include "planner/machines/Cluster.h"
 #include "planner/machines/TomlTable.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #ifndef WEIR_TEST_RUNTIME_CHECKPOINT_MESHPROGRAMS_H
 #define WEIR_TEST_RUNTIME_CHECKPOINT_MESHPROGRAMS_H
 
-#include "runtime/base/Layout.h"
 #include "runtime/core/Program.h"
 #include "runtime/devices/MeshDevice.h"
 #include "runtime/null/NullDevice.h"
+#include "support/mesh/Layout.h"
 #include "test/runtime/core/TestProgram.h"
 
 namespace weir {

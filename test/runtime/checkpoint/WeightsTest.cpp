@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Weights.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include "test/runtime/TestFiles.h"
 #include "test/runtime/core/HostDevice.h"
 #include <cstring>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/LocalRanks.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>

@@ -12,10 +12,10 @@
 #ifndef WEIR_TEST_RUNTIME_COLLECTIVES_PROCESSGROUPS_H
 #define WEIR_TEST_RUNTIME_COLLECTIVES_PROCESSGROUPS_H
 
-#include "runtime/base/Text.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
+#include "support/Text.h"
 #include "test/runtime/collectives/FreePort.h"
 #include <functional>
 #include <string>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/RankPlacement.h"
 #include "runtime/collectives/LocalRanks.h"
+#include "support/mesh/RankPlacement.h"
 #include "test/runtime/collectives/LinkedRanks.h"
 #include "test/runtime/collectives/ProcessGroups.h"
 #include <atomic>

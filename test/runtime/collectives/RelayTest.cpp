@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/Text.h"
 #include "runtime/collectives/Consensus.h"
 #include "runtime/collectives/Plugin.h"
 #include "runtime/collectives/Processes.h"
+#include "support/Text.h"
 #include "test/runtime/collectives/FreePort.h"
 #include "test/runtime/collectives/Meetings.h"
 #include <atomic>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Rendezvous.h"
-#include "runtime/base/Text.h"
 #include "runtime/collectives/Plugin.h"
+#include "support/Text.h"
 #include "test/runtime/collectives/FreePort.h"
 #include "test/runtime/collectives/Meetings.h"
 #include <mutex>

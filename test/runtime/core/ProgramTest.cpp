@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
-#include "runtime/base/CpuLevel.h"
-#include "runtime/base/Error.h"
 #include "runtime/devices/Devices.h"
+#include "support/Error.h"
+#include "support/system/CpuLevel.h"
 #include "test/runtime/core/TestProgram.h"
 #include "test/runtime/core/Values.h"
 #include <cmath>

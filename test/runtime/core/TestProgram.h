@@ -13,10 +13,10 @@
 #ifndef WEIR_TEST_RUNTIME_CORE_TESTPROGRAM_H
 #define WEIR_TEST_RUNTIME_CORE_TESTPROGRAM_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/spec/Call.h"
+#include "artifact/Artifact_generated.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
+#include "support/spec/Call.h"
 #include <fstream>
 #include <iterator>
 #include <memory>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Loader.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <cstring>
 #include <elf.h>
 #include <fstream>

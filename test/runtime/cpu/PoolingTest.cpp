@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Pooling.h"
-#include "runtime/base/CpuLevel.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "support/system/CpuLevel.h"
 #include <chrono>
 #include <cmath>
 #include <cstdio>

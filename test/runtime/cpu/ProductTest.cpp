@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
-#include "runtime/base/CpuLevel.h"
-#include "runtime/base/Element.h"
-#include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "support/Error.h"
+#include "support/precision/Element.h"
+#include "support/system/CpuLevel.h"
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "support/Error.h"
 #include "test/emulated-cuda/Private.h"
 #include "test/runtime/core/TestProgram.h"
 #include <dlfcn.h>

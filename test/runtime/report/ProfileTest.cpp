@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Profile.h"
-#include "runtime/artifact/Actions.h"
+#include "artifact/Actions.h"
 #include "test/runtime/TestFiles.h"
 #include "test/runtime/core/TestProgram.h"
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Signals.h"
-#include "runtime/base/Text.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Program.h"
+#include "support/Text.h"
 #include "test/runtime/run/TrainFixture.h"
 #include <csignal>
 #include <sys/wait.h>

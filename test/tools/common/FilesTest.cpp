@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/Files.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/base/Error.h"
+#include "artifact/Header.h"
+#include "support/Error.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

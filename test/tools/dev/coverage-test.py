@@ -65,7 +65,7 @@ class Coverage(unittest.TestCase):
         self.assertEqual(data["folders"]["passes"], {"executed": 2, "lines": 4})
         self.assertEqual(data["folders"]["passes/two"], {"executed": 0, "lines": 2})
         self.assertEqual(data["folders"]["all"], {"executed": 5, "lines": 8})
-        self.assertEqual(data["folders"]["passes+ir+runtime"], data["folders"]["all"])
+        self.assertEqual(data["folders"]["passes+ir+runtime+support+artifact"], data["folders"]["all"])
         self.assertRegex(text, r"(?m)^passes +4 +50\.0 %$")
 
     def test_no_build(self):

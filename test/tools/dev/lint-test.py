@@ -49,12 +49,21 @@ class Lint(unittest.TestCase):
         for path, line in [
             ("runtime/core/A.h", '#include "passes/Passes.h"'),
             ("runtime/core/A.h", '#include "mlir/IR/Value.h"'),
+            ("support/A.h", '#include "runtime/base/Thread.h"'),
+            ("support/mesh/A.h", '#include "artifact/Reader.h"'),
+            ("support/A.h", '#include "llvm/ADT/StringRef.h"'),
+            ("artifact/A.h", '#include "runtime/core/Program.h"'),
+            ("strategy/A.h", '#include "runtime/core/Program.h"'),
+            ("passes/A.cpp", '#include "runtime/base/Thread.h"'),
+            ("codegen/cpu/A.cpp", '#include "runtime/cuda/Libraries.h"'),
+            ("codegen/A.cpp", '#include "artifact/Reader.h"'),  # codegen/artifact/Reader.h lies nearer
             ("ir/weir/A.h", '#include "B.h"'),
             ("frontend/A.h", '#include "../ir/B.h"'),
             ("passes/A.cpp", '#include "codegen/cpu/Kernels.h"'),
         ]:
             self.assertEqual(self.lines("include", path, line), [1], line)
-        self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
+        self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include "support/B.h"\n#include <string>'), [])
+        self.assertEqual(self.lines("include", "runtime/core/A.h", '#include "artifact/B.h"\n#include "support/mesh/B.h"'), [])
 
     def test_guard(self):
         good = "#ifndef WEIR_IR_A_B_H\n#define WEIR_IR_A_B_H"

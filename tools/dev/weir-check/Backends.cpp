@@ -16,10 +16,10 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Yield.h"
 #include "passes/Pipeline.h"
-#include "runtime/base/CpuLevel.h"
-#include "runtime/base/Error.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/cuda/Libraries.h"
+#include "support/Error.h"
+#include "support/system/CpuLevel.h"
 #include "verify/Compiled.h"
 #include "llvm/Support/FileSystem.h"
 

@@ -12,7 +12,7 @@
 #ifndef WEIR_TOOLS_DEV_WEIR_CHECK_CHECKFILE_H
 #define WEIR_TOOLS_DEV_WEIR_CHECK_CHECKFILE_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <string>
 #include <vector>
 

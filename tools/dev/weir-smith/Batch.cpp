@@ -415,7 +415,7 @@ Exit runBatch(const BatchOptions &options) {
                                                                                   : Exit::ok;
 }
 
-/// What an artifact says of its recipe (runtime/artifact/ProgramChecker.cpp) and the module does
+/// What an artifact says of its recipe (artifact/ProgramChecker.cpp) and the module does
 /// not.
 static std::string missingOfRecipe(ModuleOp module) {
   auto given = [&](StringRef name) {

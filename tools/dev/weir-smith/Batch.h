@@ -12,7 +12,7 @@
 #ifndef WEIR_TOOLS_DEV_WEIR_SMITH_BATCH_H
 #define WEIR_TOOLS_DEV_WEIR_SMITH_BATCH_H
 
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include "tools/dev/weir-smith/Check.h"
 #include <cstdint>
 #include <string>

@@ -16,7 +16,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include "tools/dev/weir-smith/Checker.h"
 #include "verify/Compiled.h"
 #include "verify/RandomInputs.h"

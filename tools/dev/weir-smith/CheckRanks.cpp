@@ -8,9 +8,9 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Strategy.h"
 #include "passes/VerifyRanks.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Stages.h"
 #include "strategy/Fields.h"
+#include "support/Error.h"
+#include "support/mesh/Stages.h"
 #include "tools/dev/weir-smith/Checker.h"
 #include "verify/RankInterpreter.h"
 

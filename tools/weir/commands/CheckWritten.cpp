@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/commands/CheckWritten.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Header.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
+#include "artifact/Actions.h"
+#include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "runtime/devices/Devices.h"
+#include "support/Error.h"
 #include <string>
 
 namespace weir {

@@ -14,8 +14,8 @@
 #define WEIR_TOOLS_WEIR_COMMANDS_COMPILE_H
 
 #include "frontend/Warnings.h"
-#include "runtime/base/Error.h"
 #include "strategy/Strategy.h"
+#include "support/Error.h"
 #include <cstddef>
 #include <map>
 #include <string>

@@ -6,17 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/Describe.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Alternatives.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/PrefetchDepth.h"
+#include "artifact/Actions.h"
+#include "artifact/Alternatives.h"
+#include "artifact/Lines.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
-#include "runtime/report/Lines.h"
 #include "strategy/Fields.h"
+#include "support/mesh/MachineRates.h"
+#include "support/precision/LossScale.h"
+#include "support/program/PrefetchDepth.h"
 #include "tools/weir/inspect/InspectFlops.h"
 #include <algorithm>
 #include <functional>

@@ -30,13 +30,13 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_DESCRIBE_H
 #define WEIR_TOOLS_WEIR_INSPECT_DESCRIBE_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/spec/Call.h"
+#include "artifact/Artifact_generated.h"
+#include "support/spec/Call.h"
 #include <nlohmann/json.hpp>
 
 namespace weir {
 
-/// `program` has been verified (runtime/artifact/Reader.h): nothing is checked again here.
+/// `program` has been verified (artifact/Reader.h): nothing is checked again here.
 nlohmann::ordered_json describe(const artifact::Program &program);
 
 /// The fields of a call by name.

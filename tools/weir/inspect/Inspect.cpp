@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/Inspect.h"
-#include "runtime/artifact/Reader.h"
+#include "artifact/Reader.h"
 #include "tools/common/Files.h"
 #include "tools/weir/inspect/Describe.h"
 #include "tools/weir/inspect/PrintFacts.h"

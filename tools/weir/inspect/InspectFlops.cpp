@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/InspectFlops.h"
-#include "runtime/artifact/Flops.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Number.h"
-#include "runtime/report/Table.h"
+#include "artifact/Flops.h"
+#include "artifact/Reader.h"
+#include "support/Number.h"
+#include "support/Table.h"
+#include "support/Text.h"
 #include "tools/common/Files.h"
 #include "tools/weir/inspect/PrintFacts.h"
 #include <algorithm>

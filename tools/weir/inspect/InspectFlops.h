@@ -8,13 +8,13 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTFLOPS_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTFLOPS_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 namespace weir {
 
-/// Of one run of each entry (runtime/artifact/Flops.h says what is counted):
+/// Of one run of each entry (artifact/Flops.h says what is counted):
 ///
 ///   [{entry, model_flops, executed_flops, executed_over_model, all_flops, bytes, copied_bytes,
 ///     lines [{at, model_flops, executed_flops, all_flops, bytes, copied_bytes}]}]

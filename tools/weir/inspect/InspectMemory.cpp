@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/InspectMemory.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/Stages.h"
-#include "runtime/report/Table.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "artifact/Sharding.h"
+#include "support/Table.h"
+#include "support/mesh/Stages.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/inspect/Describe.h"

@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTMEMORY_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTMEMORY_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include <nlohmann/json.hpp>
 
 namespace weir {
@@ -31,7 +31,7 @@ namespace weir {
 ///
 /// `kept`, `again`, `away` and `totals` are null if the artifact does not list saved activations,
 /// as with pipeline stages.
-/// `program` has been verified (runtime/artifact/Reader.h).
+/// `program` has been verified (artifact/Reader.h).
 nlohmann::ordered_json describeMemory(const artifact::Program &program);
 
 /// Prints the facts of an artifact. Throws Failure(Exit::model).

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/InspectPage.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Error.h"
+#include "artifact/Reader.h"
 #include "runtime/run/resume/OverwriteCheck.h"
+#include "support/Error.h"
 #include "tools/common/Files.h"
 #include "tools/weir/page/Page.h"
 #include "tools/weir/page/PageFacts.h"

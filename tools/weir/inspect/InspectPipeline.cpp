@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/InspectPipeline.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Sharding.h"
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Stages.h"
-#include "runtime/report/Table.h"
+#include "artifact/Actions.h"
+#include "artifact/Sharding.h"
+#include "support/Table.h"
+#include "support/mesh/MachineRates.h"
+#include "support/mesh/Stages.h"
 #include "tools/weir/Numbers.h"
 #include <algorithm>
 #include <map>

@@ -13,8 +13,8 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTPIPELINE_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTPIPELINE_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/base/Mesh.h"
+#include "artifact/Artifact_generated.h"
+#include "support/mesh/Mesh.h"
 #include <nlohmann/json.hpp>
 #include <ostream>
 

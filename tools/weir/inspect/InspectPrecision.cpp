@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/InspectPrecision.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/report/Table.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "support/Table.h"
 #include "tools/weir/inspect/PrintFacts.h"
 #include <algorithm>
 

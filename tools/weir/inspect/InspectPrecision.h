@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTPRECISION_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTPRECISION_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "tools/weir/commands/CountCasts.h"
 #include <nlohmann/json.hpp>
 
@@ -23,7 +23,7 @@ namespace weir {
 ///   times}}:
 ///     see CountCasts.h
 ///
-/// `program` has been verified (runtime/artifact/Reader.h).
+/// `program` has been verified (artifact/Reader.h).
 nlohmann::ordered_json describePrecision(const artifact::Program &program,
                                          const CastCounts &counts);
 

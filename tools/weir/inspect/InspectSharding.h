@@ -8,8 +8,8 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTSHARDING_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTSHARDING_H
 
+#include "artifact/Artifact_generated.h"
 #include "planner/machines/Cluster.h"
-#include "runtime/artifact/Artifact_generated.h"
 #include <nlohmann/json.hpp>
 
 namespace weir {
@@ -21,7 +21,7 @@ namespace weir {
 ///   pipeline: of a mesh with pp (InspectPipeline.h), else null
 ///   variables [{name, role, at, shape, layout, why, bytes, most}]: `shape` and `bytes` are of the
 ///     whole tensor, `most` is the largest shard; `layout` is the sharding, as
-///     runtime/base/Layout.h writes it, null if it is replicated; `why`: what chose each axis
+///     support/mesh/Layout.h writes it, null if it is replicated; `why`: what chose each axis
 ///   values [{at, ops, times, layout, why}]: the values of the forward pass, by line of the model
 ///     and sharding
 ///   collectives [{at, kind, axis, times, bytes}]: communication in a step, by line of the model:
@@ -33,7 +33,7 @@ namespace weir {
 /// If `cluster` is not null, collectives and totals also have `seconds`: their time on the
 /// cluster's links without overlap, which is the cost that the planner uses.
 ///
-/// `program` has been verified (runtime/artifact/Reader.h), and is of a mesh.
+/// `program` has been verified (artifact/Reader.h), and is of a mesh.
 nlohmann::ordered_json describeSharding(const artifact::Program &program,
                                         const planner::Cluster *cluster);
 

@@ -8,8 +8,8 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECT_INSPECTTIME_H
 #define WEIR_TOOLS_WEIR_INSPECT_INSPECTTIME_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/base/MachineRates.h"
+#include "artifact/Artifact_generated.h"
+#include "support/mesh/MachineRates.h"
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,7 +40,7 @@ using RatesOfTarget = Rates (*)(const std::string &target);
 ///     of the model; `exposed`: the time that the step would save if the line's collectives were
 ///     free; `rest_`: the same of all other lines, while this line's collectives are free
 ///
-/// `program` has been verified (runtime/artifact/Reader.h).
+/// `program` has been verified (artifact/Reader.h).
 nlohmann::ordered_json describeTime(const artifact::Program &program, const TimeOptions &options,
                                     RatesOfTarget ratesOf);
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/MachineRates.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Lines.h"
-#include "runtime/report/Table.h"
+#include "artifact/Lines.h"
+#include "support/Table.h"
+#include "support/Text.h"
+#include "support/mesh/MachineRates.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/inspect/Describe.h"
 #include "tools/weir/inspect/Inspect.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/PrintFacts.h"
-#include "runtime/base/Utf8.h"
+#include "support/Utf8.h"
 #include <iostream>
 #include <sstream>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/ReadArtifactPlan.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 
 using namespace mlir;
 

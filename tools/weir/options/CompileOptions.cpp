@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/options/CompileOptions.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/NearestName.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/NearestName.h"
+#include "support/Text.h"
 #include "tools/common/CommandLine.h"
 #include "tools/weir/options/StrategyOptions.h"
 

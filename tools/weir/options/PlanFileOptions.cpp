@@ -7,9 +7,9 @@
 
 #include "tools/weir/options/PlanFileOptions.h"
 #include "codegen/targets/Targets.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "strategy/Fields.h"
+#include "support/Error.h"
+#include "support/Text.h"
 
 namespace weir {
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/options/PlanOptions.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
 #include "runtime/run/OptionRanges.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include "tools/weir/options/CompileOptions.h"
 #include "tools/weir/options/PlanFileOptions.h"
 #include "tools/weir/options/StrategyOptions.h"

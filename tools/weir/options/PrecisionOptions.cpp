@@ -9,7 +9,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/requests/PrecisionOverrides.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/options/StrategyOptions.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
+#include "support/Error.h"
+#include "support/Text.h"
 #include "tools/weir/commands/PlanModel.h"
 #include "tools/weir/options/SizeOption.h"
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/page/PageFacts.h"
-#include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "artifact/Actions.h"
+#include "artifact/Reader.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include "tools/weir/inspect/Describe.h"
 #include "tools/weir/page/Repeats.h"
 #include <algorithm>

@@ -30,7 +30,7 @@
 #ifndef WEIR_TOOLS_WEIR_PAGE_PAGEFACTS_H
 #define WEIR_TOOLS_WEIR_PAGE_PAGEFACTS_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include "tools/weir/inspect/KernelElements.h"
 #include "tools/weir/page/Sources.h"
 #include <nlohmann/json.hpp>
@@ -42,7 +42,7 @@ struct PageTypes {
   std::string whyNone;                           ///< why there are none, or ""
 };
 
-/// `program` has been verified (runtime/artifact/Reader.h).
+/// `program` has been verified (artifact/Reader.h).
 nlohmann::ordered_json pageFacts(const artifact::Program &program, const PageTypes &types,
                                  const std::vector<PageSource> &sources);
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/page/Repeats.h"
-#include "runtime/artifact/Actions.h"
+#include "artifact/Actions.h"
 #include <algorithm>
 #include <map>
 #include <utility>

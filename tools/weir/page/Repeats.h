@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_PAGE_REPEATS_H
 #define WEIR_TOOLS_WEIR_PAGE_REPEATS_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include <vector>
 
 namespace weir {
@@ -23,7 +23,7 @@ constexpr int noRepeat = -1;
 /// of what it reads. In a loop what the body writes has no number of before, for it is another one
 /// in each round.
 ///
-/// `program` has been verified (runtime/artifact/Reader.h).
+/// `program` has been verified (artifact/Reader.h).
 std::vector<int> repeatsOf(const artifact::Program &program, const artifact::Entry &entry);
 
 } // namespace weir

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/page/Sources.h"
-#include "runtime/base/Error.h"
-#include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
+#include "support/Error.h"
+#include "support/Text.h"
+#include "support/Utf8.h"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

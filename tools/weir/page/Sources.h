@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_PAGE_SOURCES_H
 #define WEIR_TOOLS_WEIR_PAGE_SOURCES_H
 
-#include "runtime/artifact/Artifact_generated.h"
+#include "artifact/Artifact_generated.h"
 #include <string>
 #include <vector>
 

@@ -12,8 +12,8 @@
 #include "ir/weir/program/Microbatches.h"
 #include "passes/stages/Schedules.h"
 #include "planner/Facts.h"
-#include "runtime/base/Sizes.h"
 #include "strategy/Fields.h"
+#include "support/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 

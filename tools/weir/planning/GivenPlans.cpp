@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/planning/GivenPlans.h"
-#include "runtime/base/Text.h"
+#include "support/Text.h"
 #include "tools/weir/options/PlanFileOptions.h"
 
 namespace weir {

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/planning/PrintPlans.h"
-#include "runtime/base/Sizes.h"
-#include "runtime/base/Text.h"
-#include "runtime/report/Number.h"
-#include "runtime/report/Table.h"
+#include "support/Number.h"
+#include "support/Sizes.h"
+#include "support/Table.h"
+#include "support/Text.h"
 #include "tools/weir/Numbers.h"
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include "tools/weir/planning/TargetRates.h"
 #include "codegen/targets/Targets.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 
 namespace weir {
 

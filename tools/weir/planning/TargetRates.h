@@ -8,7 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_PLANNING_TARGETRATES_H
 #define WEIR_TOOLS_WEIR_PLANNING_TARGETRATES_H
 
-#include "runtime/base/MachineRates.h"
+#include "support/mesh/MachineRates.h"
 #include <string>
 
 namespace weir {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/launch/Launcher.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include <gtest/gtest.h>
 #include <map>
 

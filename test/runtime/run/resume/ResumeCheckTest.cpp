@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/resume/ResumeCheck.h"
-#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/run/Train.h"
+#include "support/Text.h"
 #include "test/runtime/run/TestModel.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/LossScale.h"
 #include "runtime/checkpoint/DirectoryLock.h"
+#include "support/precision/LossScale.h"
 #include "test/runtime/run/TrainFixture.h"
 #include <csignal>
 #include <sys/wait.h>

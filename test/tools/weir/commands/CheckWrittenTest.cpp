@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/commands/CheckWritten.h"
-#include "runtime/base/Error.h"
+#include "support/Error.h"
 #include "test/runtime/core/TestProgram.h"
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/inspect/Describe.h"
-#include "runtime/spec/Call.h"
 #include "strategy/Fields.h"
+#include "support/spec/Call.h"
 #include "tools/weir/inspect/Inspect.h"
 #include <gtest/gtest.h>
 #include <sstream>

@@ -1,0 +1,66 @@
+//===- Memory.h - The last write and reads of each byte -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_SUPPORT_PLANNED_MEMORY_H
+#define WEIR_SUPPORT_PLANNED_MEMORY_H
+
+#include "support/planned/Clocks.h"
+#include "support/planned/FlatPlan.h"
+
+namespace weir::planned {
+
+struct Region {
+  Space space;
+  uint64_t begin, end;
+};
+
+/// The last write of each byte and the last read by each queue since then. That is enough: what has
+/// to come after an earlier access and comes after these has been found to come after it.
+class Memory {
+public:
+  Memory(const FlatPlan &plan, const Clocks &clocks, Effort &effort);
+
+  /// The bytes are there and their writes are done. `reader` has happened on its queue just now.
+  Finding read(const Mark &reader, uint64_t begin, uint64_t end);
+  /// Who wrote or read the bytes is done with them.
+  Finding write(const Mark &writer, uint64_t begin, uint64_t end);
+  /// Whether the host was the last to write some of these bytes.
+  bool isHosts(const Region &region) const;
+
+  /// Calls visitor(isWrite, begin, end, mark) for all marks in the region, in a fixed order.
+  template <typename Visitor> void visit(const Region &region, Visitor visitor) const {
+    const Row &row = rows[size_t(region.space)];
+    auto each = [&](const Intervals &marks, bool isWrite) {
+      marks.visit(region.begin, region.end, [&](uint64_t begin, uint64_t end, const Mark &mark) {
+        visitor(isWrite, begin, end, mark);
+        return true;
+      });
+    };
+    each(row.writes, true);
+    for (const Intervals &reads : row.reads)
+      each(reads, false);
+  }
+
+private:
+  struct Row {
+    Intervals writes;
+    std::vector<Intervals> reads; // by queue
+  };
+
+  Fault unordered(FaultKind kind, const Mark &later, const Mark &earlier, uint64_t begin,
+                  uint64_t end) const;
+  Fault missing(const Mark &reader, const Mark *other, uint64_t begin, uint64_t end) const;
+
+  const FlatPlan &plan;
+  const Clocks &clocks;
+  std::vector<Row> rows;         // by space
+  std::vector<bool> hasContents; // by buffer: some of it has been written
+};
+
+} // namespace weir::planned
+
+#endif

@@ -1,0 +1,98 @@
+//===- QueueSimulation.h - Simulates the queues of all ranks --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_SUPPORT_PLANNED_QUEUESIMULATION_H
+#define WEIR_SUPPORT_PLANNED_QUEUESIMULATION_H
+
+#include "support/planned/Ranks.h"
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace weir::planned {
+
+/// Where a rank is in its entry: at what it does or gives a queue next, or at its end.
+class Position {
+public:
+  explicit Position(const std::vector<SyncPoint> &syncPoints) : frames{{&syncPoints}} { settle(); }
+
+  /// Null at the end.
+  const SyncPoint *at() const {
+    return frames.empty() ? nullptr : &(*frames.back().list)[frames.back().index];
+  }
+  void advance() {
+    ++frames.back().index;
+    settle();
+  }
+  /// Whether both are in the same rounds of loops with as many of them.
+  bool isInRoundsOf(const Position &other) const;
+  /// "in round 2 of 4", or "in no loop".
+  std::string rounds() const;
+
+private:
+  struct Frame {
+    const std::vector<SyncPoint> *list;
+    const SyncPoint *loop = nullptr; ///< null: the entry itself
+    size_t index = 0;
+    uint64_t round = 0;
+  };
+  void settle();
+
+  std::vector<Frame> frames; ///< the outermost first
+};
+
+/// A rank on its way: queue 0 does what is its own and gives the others what is theirs.
+class SimulatedRank {
+public:
+  explicit SimulatedRank(const std::vector<SyncPoint> &syncPoints) : issued(syncPoints) {}
+
+  /// Goes on as far as it can, or until it has taken more than `most` steps. Returns how many, and
+  /// adds to `come` the axes along which it has come to a collective.
+  uint64_t move(uint64_t most, std::vector<std::string_view> &come);
+
+  /// The end of a transfer that it has come to; null where it has not.
+  const SyncPoint *transfer() const;
+  void passTransfer() { issued.advance(); }
+
+  /// The collective along that axis that it has come to; null where it has not.
+  const Position *hereAlong(std::string_view axis) const;
+  /// All its members have come to it.
+  void pass(std::string_view axis);
+
+  /// What keeps it from a collective along an axis, or from its end: another that it waits in. Null
+  /// where it has ended.
+  const Position *keptFrom(std::string_view axis) const;
+  /// The same of its next action; null where it has ended.
+  const Position *waitsIn() const;
+
+private:
+  /// What a queue was given: a collective, or to wait for a moment of another queue.
+  struct Job {
+    std::optional<Position> collective;
+    uint32_t queue = 0;
+    uint64_t moment = 0; ///< when it has done so many
+  };
+  struct Queue {
+    std::deque<Job> jobs;
+    uint64_t given = 0, done = 0;
+  };
+
+  bool issue(std::vector<std::string_view> &come);
+  bool work(Queue &queue, std::vector<std::string_view> &come);
+  const Position *waitsIn(uint32_t queue, size_t depth = 0) const;
+
+  Position issued;
+  std::map<uint32_t, Queue> queues;                         ///< all but 0
+  std::map<uint32_t, std::pair<uint32_t, uint64_t>> events; ///< a queue, and its moment
+  std::map<std::string_view, Position> here;                ///< by axis
+  std::map<std::string_view, uint32_t> queueOf;             ///< of axes that it has come to
+};
+
+} // namespace weir::planned
+
+#endif
