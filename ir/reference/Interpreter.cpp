@@ -141,7 +141,7 @@ mlir::FailureOr<Tensors> Interpreter::run(mlir::func::FuncOp function,
                                           llvm::ArrayRef<Tensor> inputs) {
   values.clear();
   next.clear();
-  kept.clear();
+  saved.clear();
   paths.clear();
   function.walk([&](GradientOp gradient) {
     llvm::DenseSet<mlir::Value> read;

@@ -22,6 +22,7 @@
 #include "ir/weir/program/Access.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -60,21 +61,28 @@ std::optional<Candidate> candidateOf(Operation *op) {
   return fullest ? std::optional(Candidate{op, int64_t(*fullest)}) : std::nullopt;
 }
 
-/// The ops after `where` in its block on which a value depends, in order; nothing if one of them
-/// cannot move there.
+/// The ops that computing `value` takes and that stand after `where` in its block, in order. Nothing
+/// if one of them cannot move ahead of `where`. `fixed` remembers the ops that cannot: many values
+/// depend on the same ones.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
-                                                       const OpOrder &places) {
+                                                       const OpOrder &places,
+                                                       llvm::DenseSet<Operation *> &fixed) {
   llvm::SetVector<Operation *> ops;
   size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
     Operation *op = one.getDefiningOp();
-    if (!op || op->getBlock() != where->getBlock() || places.isBefore(op, where) ||
-        ops.contains(op))
+    if (!op || op->getBlock() != where->getBlock() || ops.contains(op) ||
+        places.isBefore(op, where))
       return true;
-    if (op == where || isCollective(op) || isa<AllReduceOp, ReduceScatterOp>(op) ||
-        op->getNumRegions() || !isMemoryEffectFree(op) || ++looked > mostAhead ||
-        !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); }))
+    if (fixed.contains(op) || ++looked > mostAhead)
       return false;
+    if (op == where || isCollective(op) || isa<AllReduceOp, ReduceScatterOp>(op) ||
+        op->getNumRegions() || !isMemoryEffectFree(op) ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); })) {
+      if (looked <= mostAhead)
+        fixed.insert(op);
+      return false;
+    }
     ops.insert(op);
     return true;
   };
@@ -227,10 +235,11 @@ SmallVector<Candidate> bucketOf(ArrayRef<Candidate> all, OpOrder &places) {
   if (!isSmall(first))
     return some;
   int64_t elements = first.elements;
+  llvm::DenseSet<Operation *> fixed;
   for (const Candidate &one : all.drop_front()) {
     if (!goTogether(one, first) || !isSmall(one) || elements + one.elements > largestBucket)
       continue;
-    auto ahead = takenAhead(one.value(), first.op, places);
+    auto ahead = takenAhead(one.value(), first.op, places, fixed);
     if (!ahead)
       continue;
     for (Operation *op : *ahead)

@@ -198,7 +198,7 @@ void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels) {
 }
 
 FailureOr<SectionChooser> SectionChooser::of(func::FuncOp entry, KernelFacts &facts,
-                                             function_ref<bool(KernelOp)> marked) {
+                                             llvm::function_ref<bool(KernelOp)> marked) {
   SectionChooser chooser(entry, facts);
   // First of all as it is: what is known of kernels is known by these.
   FailureOr<EntryStep> whole = readStep(entry, facts);

@@ -127,7 +127,7 @@ private:
     for (const Pieces &pieces : cuts.dimensions)
       for (const Piece &piece : pieces)
         parts *= double(piece.parts(mesh));
-    Cost cost = cast<Costed>(op.getOperation()).cost();
+    const Cost &cost = propagation.costOf(op);
     total.computing +=
         times * rates.rank.secondsOf(double(cost.flops) / parts, double(cost.bytes) / parts);
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), opSharding.results)) {

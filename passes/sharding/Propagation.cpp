@@ -66,6 +66,13 @@ const ShardRule &Propagation::ruleOf(Shardable op) const {
   return found->second;
 }
 
+const Cost &Propagation::costOf(Operation *op) const {
+  auto [found, isNew] = costs->try_emplace(op);
+  if (isNew)
+    found->second = cast<Costed>(op).cost();
+  return found->second;
+}
+
 /// Whether the value has gained a cut.
 bool Propagation::add(Value value, const Layout &layout) {
   if (!layout.isCut() || isUniform(value))

@@ -68,6 +68,8 @@ public:
 
   /// The op's rule, which is computed once.
   const ShardRule &ruleOf(Shardable op) const;
+  /// The op's cost unsharded, which is computed once.
+  const Cost &costOf(mlir::Operation *op) const;
 
 private:
   struct Known {
@@ -101,6 +103,8 @@ private:
   const Mesh *meshOf;
   llvm::DenseMap<mlir::Value, Known> known;
   /// Copies of a propagation are for the same entry.
+  std::shared_ptr<llvm::DenseMap<mlir::Operation *, Cost>> costs =
+      std::make_shared<llvm::DenseMap<mlir::Operation *, Cost>>();
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Pin, 1>> pins;

@@ -13,6 +13,7 @@
 #include "ir/weir/Strategy.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Variable.h"
+#include "ir/weir/requests/PrecisionOverrides.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
