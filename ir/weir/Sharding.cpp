@@ -226,7 +226,7 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   std::vector<std::string> axes = sharding.axes();
   llvm::sort(axes);
   if (auto twice = std::ranges::adjacent_find(axes); twice != axes.end())
-    return emitError() << "the axis " << *twice << " is there twice: expected it once at most";
+    return emitError() << "the axis " << *twice << " is given twice: expected it at most once";
   if (sharding.only && sharding.only->coordinate < 0)
     return emitError() << "there is no coordinate " << sharding.only->coordinate
                        << ": expected 0 or more";
