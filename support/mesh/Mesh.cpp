@@ -73,7 +73,7 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     size_t equal = one.find('=');
     std::string name(one.substr(0, equal));
     if (name.empty() || equal == std::string_view::npos)
-      return wrong(concat("'", one, "' is not an axis with a size, such as dp=2"));
+      return wrong(concat("'", one, "' is not an axis with a size"));
     std::string_view number = one.substr(equal + 1);
     std::optional<std::vector<int64_t>> numbers = numbersOf(number);
     if (!numbers)

@@ -328,7 +328,7 @@ train {
 
     def test_what_is_no_mesh(self):
         model = MODELS / "mnist-mlp.weir"
-        for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
+        for mesh, words in (("dp", "not an axis with a size"), ("dp=0", "not a valid size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
         self.fails(2, r"xp is not a mesh axis: expected dp \(data parallel\), tp \(tensor parallel\), pp \(pipeline parallel\), ep \(expert parallel\) or cp \(context parallel\)",
                    "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip

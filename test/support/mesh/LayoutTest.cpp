@@ -29,8 +29,8 @@ TEST(Mesh, RanksAreNumberedRowByRow) {
 
 TEST(Mesh, WhatIsNoneSaysWhatIsWrong) {
   for (auto [text, reason] : std::initializer_list<std::pair<const char *, const char *>>{
-           {"dp", "'dp' is not an axis with a size, such as dp=2"},
-           {"=2", "'=2' is not an axis with a size, such as dp=2"},
+           {"dp", "'dp' is not an axis with a size"},
+           {"=2", "'=2' is not an axis with a size"},
            {"dp=0", "'0' is not a valid size of the axis dp"},
            {"dp=-2", "'-2' is not a valid size of the axis dp"},
            {"dp=2x", "'2x' is not a valid size of the axis dp"},
