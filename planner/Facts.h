@@ -22,39 +22,39 @@ namespace weir::planner {
 /// In ascending order.
 std::vector<int64_t> divisorsOf(int64_t number);
 
-/// The numbers of microbatches that a step's rows can be cut into, the fewest first: the recipe's
-/// alone where there are no rows to cut, or where something goes on from one to the next.
+/// The possible numbers of microbatches of a step, ascending: only the recipe's if rows cannot be
+/// split, or if something is carried from one microbatch to the next.
 std::vector<int64_t> microbatchCounts(mlir::ModuleOp model);
 
-/// One of a pipeline's stages, as parts of the whole model.
+/// One pipeline stage, as fractions of the whole model.
 struct StageShare {
-  double work = 0;       ///< of what a microbatch takes
+  double work = 0;       ///< of a microbatch's time
   double parameters = 0; ///< of their bytes
 };
 
-/// Of a model as the frontend makes it, which stays so and outlives this.
+/// Facts of a model as the frontend produces it. The module must outlive this, and does not change.
 class Facts {
 public:
   explicit Facts(mlir::ModuleOp model);
 
   int64_t rows = 1;                     ///< of a step
-  double items = 0;                     ///< that its loss is a mean over: tokens, or rows
-  bool hasTokens = false;               ///< they are more than the rows
-  double parameters = 0, optimizer = 0; ///< bytes, of the whole model
-  double trained = 1;                   ///< the part of parameters that a step changes
+  double items = 0;                     ///< over which the loss is a mean: tokens, or rows
+  bool hasTokens = false;               ///< items are tokens
+  double parameters = 0, optimizer = 0; ///< bytes of the whole model
+  double trained = 1;                   ///< the fraction of parameters that a step updates
   double flops = 0;                     ///< of a step, for all ranks together
-  std::vector<int64_t> counts;          ///< microbatchCounts
-  int64_t recipeCount = 1;              ///< of microbatches, as the recipe says
-  /// Patterns of blocks that the model has several of, the outermost first: "h.*", "h.*.mlp".
+  std::vector<int64_t> counts;          ///< of microbatchCounts()
+  int64_t recipeCount = 1;              ///< the recipe's number of microbatches
+  /// Patterns of blocks that occur more than once, the outermost first: "h.*", "h.*.mlp".
   std::vector<std::string> blocks;
   Repeats repeats;          ///< its layers
-  bool marksBlocks = false; ///< the model says itself what is computed again
+  bool marksBlocks = false; ///< the model itself marks blocks for recomputation
 
-  /// How the compiler cuts it into stages for the ranks along pp, so many for each; nothing where
-  /// it cannot, with the reason.
+  /// The stages into which the compiler cuts the model for the ranks along pp, with so many stages
+  /// each; nothing if it cannot, with the reason.
   const std::optional<std::vector<StageShare>> &stages(const Mesh::Axis &pipe, int64_t chunks,
                                                        std::string *why = nullptr);
-  /// Bytes of a row that pass from one of those stages to the next one.
+  /// Bytes that pass from each of those stages to the next one, for one row.
   double crossing(const Mesh::Axis &pipe, int64_t chunks);
 
 private:
@@ -66,8 +66,8 @@ private:
   const Cut &cut(const Mesh::Axis &pipe, int64_t chunks);
 
   mlir::ModuleOp model;
-  mlir::OwningOpRef<mlir::ModuleOp> forward; ///< the step, as stages are cut
-  std::map<std::string, Cut> cuts;           ///< by the ranks and their stages
+  mlir::OwningOpRef<mlir::ModuleOp> forward; ///< the step, before it is cut into stages
+  std::map<std::string, Cut> cuts;           ///< by the number of ranks and stages per rank
 };
 
 } // namespace weir::planner

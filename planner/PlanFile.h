@@ -14,17 +14,17 @@
 
 namespace weir::planner {
 
-/// A strategy, and what it was made for. The file is a table [plan] of TOML that has the fields
-/// which are given, by their names (strategy/Fields.h).
+/// A strategy, and what it was made for. The file contains a TOML table [plan] with the fields that
+/// are set, by their names (strategy/Fields.h).
 struct PlanFile {
   Strategy strategy;
-  std::string model = "";  ///< as the file says who it is for; "": anyone
-  std::string target = ""; ///< for makeTarget; "": as the command line says
+  std::string model = "";  ///< the model that the file states; "": any
+  std::string target = ""; ///< for makeTarget; "": that of the command line
 };
 
-/// Throws Failure(Exit::usage) that says where the file is wrong.
+/// Throws Failure(Exit::usage) with the position of the error.
 PlanFile readPlanFile(const std::string &path);
-/// The text of one, with `comments`, lines that begin it.
+/// The text of a file that begins with the lines `comments`.
 std::string planFileText(const PlanFile &plan, const std::vector<std::string> &comments);
 
 } // namespace weir::planner

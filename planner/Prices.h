@@ -16,12 +16,12 @@
 
 namespace weir::planner {
 
-/// Seconds of a rank's actions.
+/// Predicted seconds of a rank's actions.
 class ClusterPrices : public Prices {
 public:
-  /// All outlive it. Ranks have the devices of their number; of those in the stage of `rank` that
-  /// have as much of all rows the slowest is waited for. `multiplied` is what products and their
-  /// like multiply; `overlap`: exchanges are compiled to go on beside what is computed.
+  /// All arguments must outlive it. Rank i has device i; of the devices in the stage of `rank` with
+  /// equal shares of rows, the slowest determines the time. `multiplied` is the type of products,
+  /// convolutions and attention; `overlap`: whether the compile overlaps communication.
   ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank, std::string_view multiplied,
                 bool overlap);
 
@@ -41,11 +41,10 @@ private:
   std::vector<const Device *> devices; ///< each kind once
 };
 
-/// What ways to cut a program over the mesh are weighed by: the slowest of its ranks' devices, and
-/// what joins the members of each axis. `multiplied` is what products multiply.
+/// The rates by which the compiler compares shardings on the mesh: the slowest of its ranks'
+/// devices, and the links of each axis. `multiplied` is the type of products.
 MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view multiplied);
-/// The same as a plan file writes them, so that a program is sharded alike where only the file is
-/// known.
+/// The same as a plan file writes it, so that a compile from the file alone shards in the same way.
 MeshRates ratesToPlanFor(const Cluster &cluster, const Mesh &mesh, Precision multiplied);
 
 } // namespace weir::planner

@@ -23,33 +23,35 @@ namespace weir::planner {
 struct Planned {
   Strategy strategy;
   Prediction prediction;
-  int64_t given = -1; ///< which of Allowed::given it is
+  int64_t given = -1; ///< index in Allowed::given
 };
 
-/// What a search leaves to whoever asks.
+/// Constraints that a search gets from its caller.
 struct Allowed {
   std::vector<std::string> axes = {"pp", "dp", "ep", "cp", "tp"};
-  bool fewer = true;    ///< of the devices, where that is faster
-  int64_t lowered = 32; ///< plans at most
-  /// These alone, and nothing is searched: the first `lowered` of them are lowered, the others
-  /// estimated. What does not fit is listed too.
+  bool fewer = true;    ///< may leave devices unused if that is faster
+  int64_t lowered = 32; ///< the most plans to lower
+  /// Evaluates only these plans, without a search: lowers the first `lowered` of them, and
+  /// estimates the others. The result includes plans that do not fit.
   std::vector<Strategy> given = {};
-  /// Is told of each sample and each plan that is lowered: long work shows progress.
+  /// Called for each sample and each lowered plan, to show progress.
   std::function<void(int64_t done)> tell = nullptr;
 };
 
 struct SearchResult {
-  std::vector<Planned> best; ///< that fit, the fastest first
+  std::vector<Planned> best; ///< plans that fit, the fastest first
   int64_t examined = 0, samples = 0, lowered = 0;
-  /// No plan takes less, in seconds: all work, spread over all devices at their best rates.
+  /// A lower bound in seconds for every plan: all work, spread over all devices at their best
+  /// rates.
   double bound = 0;
-  /// Why axes that were allowed are not used, by their names.
+  /// Why allowed axes are not used, by name.
   std::map<std::string, std::string> reasons = {};
-  std::vector<std::pair<int64_t, std::string>> unpredicted = {}; ///< of Allowed::given, and why
-  std::optional<Planned> smallest = {}; ///< what takes least memory, where nothing fits
+  std::vector<std::pair<int64_t, std::string>> unpredicted =
+      {};                               ///< indices in Allowed::given, and why
+  std::optional<Planned> smallest = {}; ///< the plan with the least memory, if none fits
 };
 
-/// Of the strategy of `options`, what is given stays so, and the rest is searched for.
+/// Keeps the fields that the strategy of `options` sets, and searches for the others.
 SearchResult search(mlir::ModuleOp model, const PipelineOptions &options, const Cluster &cluster,
                     Facts &facts, const Allowed &allowed);
 

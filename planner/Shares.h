@@ -13,17 +13,15 @@
 
 namespace weir::planner {
 
-/// The mesh, and those that have shares of rows (dp), of layers (pp), or of both, for which its
-/// ranks' devices compute as long; itself alone where devices are as fast. The ranks along an axis
-/// that are as far are taken to be as fast as the slowest of them. Of many ranks rows are shared
-/// equally. `multiplied` is what products
-/// multiply.
+/// The mesh, and variants with shares of rows (dp), of layers (pp), or of both, with which all
+/// ranks compute equally long; only the mesh itself if all devices are equally fast. Ranks at the
+/// same coordinate of an axis count as fast as the slowest of them. With many ranks, rows have
+/// equal shares. `multiplied` is the type of products.
 std::vector<Mesh> meshesWithShares(const Mesh &mesh, const Cluster &cluster,
                                    std::string_view multiplied);
 
-/// How long the slowest rank of each stage computes, in their order, where that is 1 for the
-/// largest share of rows on the slowest of the first devices: of as many as tp, cp and ep have
-/// ranks.
+/// The time of the slowest rank of each stage, in order, in units of the time of the largest share
+/// of rows on the slowest of the first devices: as many as the product of tp, cp and ep.
 std::vector<double> slownessOfStages(const Mesh &mesh, const Cluster &cluster,
                                      std::string_view multiplied);
 

@@ -19,17 +19,17 @@
 
 namespace weir::planner {
 
-/// Rounds of ops of a microbatch.
+/// Repetitions in the ops of a microbatch.
 struct Repeats {
-  size_t begin = 0;  ///< the first op's place
-  size_t period = 0; ///< ops of a round
+  size_t begin = 0;  ///< position of the first op
+  size_t period = 0; ///< ops per repetition
   int64_t rounds = 1;
 };
 
-/// Those that have most of the ops of the entry "step"; one round where there are none.
+/// The repetitions that cover most ops of the entry "step"; one repetition if there are none.
 Repeats repeatsOf(mlir::ModuleOp model);
 
-/// The model's step alone, with so many rounds of those, and without the variables of the others.
+/// Only the model's step, with so many repetitions, and without the variables of the others.
 mlir::OwningOpRef<mlir::ModuleOp> shrunk(mlir::ModuleOp model, const Repeats &repeats,
                                          int64_t rounds);
 

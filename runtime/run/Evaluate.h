@@ -29,10 +29,10 @@ namespace weir {
 struct EvaluateOptions {
   std::string checkpoint;          ///< the directory of a run, or one of its checkpoints; or:
   std::string init;                ///< a safetensors file; or:
-  std::string initPartial;         ///< the same, of which the model takes what it has
+  std::string initPartial;         ///< the same, loading only the tensors that both have
   std::vector<std::string> data;   ///< "input=path"
-  std::string output;              ///< of predict: an .npy file
-  std::vector<NamedPath> alsoRead; ///< by the command itself
+  std::string output;              ///< for predict: an .npy file
+  std::vector<NamedPath> alsoRead; ///< files that the command itself reads
   DeviceOptions device;
   bool json = false; ///< results as one JSON object
 };
@@ -40,11 +40,11 @@ struct EvaluateOptions {
 void addEvaluateOptions(CLI::App &app, EvaluateOptions &options);
 void addPredictOptions(CLI::App &app, EvaluateOptions &options);
 
-/// Prints the figures. Returns numeric where one is not finite. Throws Failure.
+/// Prints loss and metrics. Returns numeric if one is not finite. Throws Failure.
 Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &options);
 
 /// Writes the model's results, the first to `options.output`, out.npy, the next to out_1.npy and so
-/// on, each with the rows of the data first. Prints what was written. Throws Failure.
+/// on, each with the rows of the data as its first dimension. Prints what it wrote. Throws Failure.
 Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &options);
 
 } // namespace weir

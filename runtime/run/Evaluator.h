@@ -14,29 +14,29 @@
 
 namespace weir {
 
-/// Evaluates all rows of arrays, or consecutive windows of streams (the tokens after the last whole
-/// window are left out): in batches by the entry `eval`, the remainder by `eval_one`. Where the
-/// rows of a batch are tied there is no `eval_one`, and the remainder is left out.
+/// Evaluates all rows of arrays, or consecutive windows of streams, without the tokens after the
+/// last whole window: in batches with the entry `eval`, and the remainder with `eval_one`. If the
+/// rows of a batch are tied, there is no `eval_one`, and it leaves the remainder out.
 class Evaluator {
 public:
-  /// `dataset` and `program` have to outlive it; messages call the data `what`. Throws
-  /// Failure(Exit::model) where `eval` is missing, and Failure(Exit::data) where tied rows make no
-  /// whole batch.
+  /// `dataset` and `program` must outlive it; messages call the data `what`. Throws
+  /// Failure(Exit::model) if `eval` is missing, and Failure(Exit::data) if tied rows do not fill a
+  /// batch.
   Evaluator(Program &program, const Dataset &dataset, const std::string &what);
 
-  /// The loss and each metric, not a number where no row counts for one of its terms; nothing where
-  /// `stop`, asked before each batch, says so.
+  /// The loss and each metric, NaN if no row counts for one of its terms; nothing if `stop`, which
+  /// is called before each batch, returns true.
   std::optional<Values> run(const std::function<bool()> &stop = {});
 
   int64_t evaluated() const { return rows - leftOut(); } ///< rows or windows
   int64_t leftOut() const { return parts.size() > 1 ? 0 : rows % parts[0].rows; }
-  /// That some are left out, and why; "" where none is.
+  /// A message that some rows are left out, and why; "" if none is.
   std::string notice() const;
-  /// The figures of the last run that have no value, since no row counts for one of their terms.
+  /// The figures of the last run that have no value, because no row counts for one of their terms.
   const std::vector<std::string> &uncounted() const { return noValue; }
-  /// Whether none of so many figures has a term that counted.
+  /// Whether so many figures have no term that counts.
   bool hasNothing(size_t figures) const { return noTerm.size() == figures; }
-  /// In words; "" where all have one.
+  /// The same as a message; "" if all have a value.
   std::string uncountedNotice() const;
 
 private:

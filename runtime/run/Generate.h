@@ -31,20 +31,20 @@ namespace weir {
 
 struct GenerateOptions {
   std::string checkpoint;            ///< the directory of a run, or one checkpoint
-  std::optional<std::string> prompt; ///< none: a new line, or the first token there is
+  std::optional<std::string> prompt; ///< none: a new line, or the first token
   int64_t tokens = 500;              ///< to generate
-  double temperature = 0.8;          ///< 0: always the likeliest
-  int64_t topK = 0;                  ///< draw among the likeliest K; 0: among all
+  double temperature = 0.8;          ///< 0: always the most likely token
+  int64_t topK = 0;                  ///< sample among the K most likely tokens; 0: among all
   int64_t seed = 1;
   DeviceOptions device;
 };
 
 void addGenerateOptions(CLI::App &app, GenerateOptions &options);
 
-/// Prints the prompt and what follows it to standard output as it is drawn. Throws Failure.
+/// Prints the prompt and the generated text to standard output while it samples. Throws Failure.
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options);
 
-/// The number drawn from `logits`. `bits`: 64 random bits.
+/// A token sampled from `logits`. `bits`: 64 random bits.
 size_t sampleLogits(std::span<const float> logits, double temperature, int64_t topK, uint64_t bits);
 
 } // namespace weir

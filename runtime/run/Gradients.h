@@ -24,19 +24,19 @@ namespace weir {
 
 class Gradients {
 public:
-  /// For the outputs of `step`, to be written to `path` (--gradients). Throws Failure(Exit::usage)
-  /// where the artifact gives no gradients. `program` has to outlive it.
+  /// For the outputs of `step`, to write to `path` (--gradients). Throws Failure(Exit::usage) if
+  /// the artifact outputs no gradients. `program` must outlive it.
   Gradients(Program &program, const artifact::Entry &step, std::string path);
 
-  /// Makes an empty file, so that a place that cannot be written is known before the run. Throws
+  /// Creates an empty file, so that an unwritable path fails before the run. Throws
   /// Failure(Exit::storage).
   void create() const;
 
-  /// Copies them; right after the step.
+  /// Copies the gradients; call right after the step.
   void keep();
 
-  /// Writes what was kept last as a safetensors file, under the parameters' paths; false where no
-  /// step was run: the file is removed, since an empty one is no safetensors file. Throws
+  /// Writes the last copy as a safetensors file, under the parameters' paths. Returns false if no
+  /// step ran: it then removes the file, because an empty file is not a safetensors file. Throws
   /// Failure(Exit::storage).
   bool write() const;
 

@@ -26,27 +26,29 @@
 
 namespace weir {
 
-/// The names of the variables that the entry of that name writes on some rank.
+/// The names of the variables that the entry of that name writes on any rank.
 std::set<std::string> writtenVariables(const artifact::Program &program, std::string_view entry);
 
-/// "the largest value there is: 1e+20, of 'w' at [3, 4]". Where an update overflows, what it begins
-/// with is not far from it.
+/// "the largest finite value is 1e+20, in 'w' at [3, 4]". If an update overflows, its inputs are
+/// usually close to the limit.
 std::string largestValue(const std::vector<TensorView> &variables, Group *group);
 
 class NonFiniteGuard {
 public:
-  /// `group` is null where this process is alone; it outlives this.
+  /// `group` is null if this process is alone; it must outlive this.
   explicit NonFiniteGuard(Group *group) : group(group) {}
 
-  /// In words, the first value that is not finite of what no step writes, and of the rest.
+  /// As text, the first non-finite value in a variable that no step writes, and in the others.
   struct Given {
     std::optional<std::string> kept, updated;
   };
 
-  /// What of `variables` is not finite now is given. Steps write those of the names `written`.
+  /// Variables of `variables` that are not finite now count as given. `written` are the names that
+  /// steps write.
   Given begin(const std::vector<TensorView> &variables, const std::set<std::string> &written);
 
-  /// The first value that is not finite in a tensor that was when it began: "'w' is nan at [3, 4]".
+  /// The first non-finite value in a variable that was finite when the run began: "'w' is nan at
+  /// [3, 4]".
   std::optional<std::string> broken(const std::vector<TensorView> &variables) const;
 
 private:

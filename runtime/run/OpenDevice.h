@@ -12,8 +12,8 @@
 
 namespace weir {
 
-/// As makeDevice (runtime/devices/Devices.h), and says of what was asked for that it does not do
-/// what it is for.
+/// Opens a device as makeDevice (runtime/devices/Devices.h) does, and warns about options that have
+/// no effect.
 std::unique_ptr<Device> openDevice(const artifact::Program &program, const DeviceOptions &options);
 
 } // namespace weir

@@ -17,7 +17,7 @@
 
 namespace weir {
 
-/// Unlike CLI11's own, these add nothing to the option's name in the help.
+/// Unlike CLI11's own validators, these add nothing to the option's name in the help.
 template <typename Number, typename... Format>
 bool isWithin(const std::string &text, Number &value, Number least, Number most, Format... format) {
   const char *end = text.data() + text.size();
@@ -33,9 +33,9 @@ inline bool isAbove(const std::string &text, int64_t most) {
   return rest == end && (fault == std::errc::result_out_of_range ? text[0] != '-' : value > most);
 }
 
-/// An integer in [least, most], in decimal digits as everywhere in Weir: CLI11 by itself takes 010
-/// for 8. Every option that is an integer has this as its transform(). Of the two ends the one that
-/// was missed is said: the other is often a matter of the machine's.
+/// An integer in [least, most], in decimal digits: CLI11 itself would read 010 as 8. Every integer
+/// option has this as its transform(). The message names only the limit that was exceeded, because
+/// the other often depends on the machine.
 inline CLI::Validator integerWithin(int64_t least, int64_t most) {
   return CLI::Validator(
       [=](std::string &text) {
@@ -50,7 +50,7 @@ inline CLI::Validator integerWithin(int64_t least, int64_t most) {
       "");
 }
 
-/// A decimal number in [least, most], which not-a-number is not.
+/// A decimal number in [least, most], not NaN.
 inline CLI::Validator within(double least, double most, const char *wanted) {
   return CLI::Validator(
       [=](std::string &text) {
@@ -62,13 +62,13 @@ inline CLI::Validator within(double least, double most, const char *wanted) {
       "");
 }
 
-/// Of an option that names a file to write in the format of `ending`, ".npy": what its help calls
-/// the value, and a warning where the file is called otherwise.
+/// For an option that names a file to write in the format of `ending`, such as ".npy": sets the
+/// name of the value in the help, and warns if the file has another extension.
 inline CLI::Option *writesFile(CLI::Option *option, const std::string &ending) {
   return option->type_name("FILE" + ending)->each(warnsOfEnding(option->get_name(), ending));
 }
 
-/// A path that is not "-": what is written cannot go to standard output.
+/// Checks that a path is not "-": this output cannot go to standard output.
 inline CLI::Validator isNotStandardOutput() {
   return CLI::Validator(
       [](std::string &path) {

@@ -14,13 +14,13 @@
 
 namespace weir {
 
-/// The entry of that name. Throws Failure(Exit::model) where the artifact has none, saying what for
-/// it is needed.
+/// The entry of that name. Throws Failure(Exit::model) if the artifact has none; the message says
+/// why it is needed.
 const artifact::Entry &requireEntry(const Program &program, const std::string &name,
                                     const std::string &purpose);
 
-/// "the rows of a batch are tied (models/clip.weir:9:12: rows are combined with other rows)", of an
-/// entry that runs for whole batches alone.
+/// "the rows of a batch depend on each other (models/clip.weir:9:12: rows are combined with other
+/// rows)", for an entry that runs only for whole batches.
 std::string tiedRows(const Program &program, const std::string &entry);
 
 /// The inputs of an entry, for Dataset.
@@ -29,32 +29,32 @@ std::vector<InputSpec> inputSpecs(const artifact::Entry &entry);
 /// The rows that an entry takes: the first dimension of its inputs.
 int64_t entryRows(const artifact::Entry &entry);
 
-/// Those of them that this process has to have, in ascending order: all, unless there are others,
-/// whose ranks have the rest.
+/// The rows that this process needs, ascending: all, unless other processes hold ranks with the
+/// rest.
 std::vector<int64_t> keptRows(const Program &program, const artifact::Entry &entry);
 
 /// Copies a batch of `dataset` into the entry's input ports.
 void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset,
                  const Batch &batch);
 
-/// Reads the output ports of an entry. Sums and counts are added up in double over as many runs as
-/// add() is called for; a ratio's value is the sum over its terms of weight * sum / count, where a
-/// term that counts nothing adds nothing.
+/// Reads the output ports of an entry. Adds up sums and counts in double over the calls of add().
+/// The value of a ratio is the sum over its terms of weight * sum / count; a term with the count 0
+/// adds nothing.
 class Outputs {
 public:
   Outputs(Program &program, const artifact::Entry &entry);
 
   void clear();
-  /// Reads the sums and counts after a run.
+  /// Adds the sums and counts of a run.
   void add();
-  /// Adds what another entry's outputs of the same names have added up.
+  /// Adds the totals of another entry's outputs with the same names.
   void add(const Outputs &other);
 
   /// Loss and metrics, in the order of their ports.
   Values ratios() const;
-  /// Those of them of which no term has counted anything: their value, 0, says nothing.
+  /// Those whose terms all have the count 0: their value, 0, means nothing.
   std::vector<std::string> uncounted() const;
-  /// Those of them of which some term, or each, has counted nothing: their value leaves it out.
+  /// Those of which some term, or each, has the count 0: their value omits it.
   std::vector<std::string> partlyUncounted() const;
   /// The scalar ports of the last run.
   Values scalars() const;
@@ -78,7 +78,7 @@ private:
   std::vector<const artifact::Port *> scalarPorts;
 };
 
-/// A scalar of the run (artifact::Role::run): nothing where the program does not use it.
+/// A scalar of the run (artifact::Role::run); nothing if the program does not use it.
 std::optional<int32_t> readRunScalar(const Program &program, std::string_view name);
 void writeRunScalar(const Program &program, std::string_view name, int32_t value);
 

@@ -22,23 +22,24 @@ namespace weir {
 
 class Profiler {
 public:
-  /// Of the entry `step`, which `program` traces, with sums, from before the first step on. Both
+  /// Profiles the entry `step`, whose times `program` sums from before the first step on. Both must
   /// outlive it.
   Profiler(const Program &program, const artifact::Entry &step);
 
-  /// Right after the step, before another.
+  /// Call right after the step, before another entry runs.
   void step(const StepRecord &record);
   /// The seconds from the record to the end of the step.
   void told(double seconds) { all.around += seconds; }
 
-  /// Of all steps but the first; of the first where there is no other; none without steps.
+  /// The profile of all steps except the first; of the first if there is no other; nothing without
+  /// steps.
   std::optional<Profile> profile() const;
 
 private:
   const Program &program;
   const artifact::Entry &entry;
   uint32_t index = 0;    // of the entry
-  StepTimes all, first;  // first: as long as there is no other step, empty
+  StepTimes all, first;  // first: only as long as there is no other step
   Trace::Sums firstSums; // of the first step
 };
 

@@ -26,37 +26,37 @@ namespace weir {
 
 class Reports {
 public:
-  /// Nothing is written yet. Throws Failure(Exit::usage) where gradients are asked for and `step`
-  /// gives none. All three have to outlive it.
+  /// Writes nothing yet. Throws Failure(Exit::usage) if gradients are requested and `step` outputs
+  /// none. All three arguments must outlive it.
   Reports(Program &program, const artifact::Entry &step, const RunOptions &options);
 
-  /// Opens everything, so that a place that cannot be written is known before the run; before any
-  /// call below. `unit` is "tokens" or "samples", `done` the steps of `total` that the run goes on
-  /// after. Throws Failure(Exit::storage).
+  /// Opens all outputs, so that an unwritable path fails before the run; call before any function
+  /// below. `unit` is "tokens" or "samples"; the run continues after `done` of `total` steps.
+  /// Throws Failure(Exit::storage).
   void open(const std::string &unit, int64_t done, int64_t total);
 
-  /// Right after the entry was run, before another is.
+  /// Call right after the entry ran, before another one does.
   void keepGradients();
   void step(const StepRecord &record);
-  /// The seconds that telling of the step, and what else comes after it, took.
+  /// The seconds that reporting the step, and other work after it, took.
   void told(double seconds);
-  /// The figures of held-out data, after `step` steps.
+  /// Reports the figures of held-out data after `step` steps.
   void evaluation(int64_t step, const Values &figures, double seconds);
-  /// That a rank has become slow, or is not any more, after `step` steps.
+  /// Reports after `step` steps that a rank has become slow, or is no longer slow.
   void slowRank(int64_t step, const Stragglers::Change &change);
-  /// How the run ended: "stop", "done".
+  /// Reports how the run ended: "stop", "done".
   void end(const std::string &event, int64_t step, const Values &results, double seconds);
-  /// A line of its own on standard error.
+  /// Prints a line of its own on standard error.
   void say(const std::string &line);
 
-  /// Writes what --trace and --gradients ask for, and says what --profile does; what cannot be
-  /// written is told of. Whether all was.
+  /// Writes the files of --trace and --gradients, and prints the profile of --profile. Reports what
+  /// it cannot write. Returns whether it wrote everything.
   bool writeLast();
 
-  /// What --profile asks for as a JSON object; "" without it, and where no step was run.
+  /// The profile as a JSON object; "" without --profile, or if no step ran.
   std::string profileJson() const;
 
-  /// Nothing more is told: the last line is left as it is.
+  /// Ends reporting; the last progress line stays as it is.
   void close() { progress.reset(); }
 
 private:
@@ -69,7 +69,7 @@ private:
   std::optional<TensorBoard> tensorboard;
   std::optional<Gradients> gradients;
   std::optional<Profiler> profiler;
-  std::optional<Progress> progress; // of the first process alone
+  std::optional<Progress> progress; // only in the first process
 };
 
 } // namespace weir

@@ -13,12 +13,12 @@
 
 namespace weir {
 
-/// A figure as people read it: counts as such, averages with `format`, "%.4f".
+/// A figure as text: counts as integers, averages with `format`, "%.4f".
 std::string shownFigure(const std::string &name, double value, const char *format);
 
-/// Prints the results and, with --json, the seconds the run took and the profile, which is JSON or
-/// "": on standard output, or, where its reader has gone or --metrics - writes there, on standard
-/// error.
+/// Prints the results and, with --json, the seconds of the run and the profile, which is JSON or
+/// "". Prints on standard output or, if its reader has closed it or --metrics - writes there, on
+/// standard error.
 void printResults(const Values &results, const RunOptions &options, double seconds,
                   const std::string &profile = "");
 

@@ -29,62 +29,62 @@ class OpFinder;
 class Program;
 struct RestartState;
 
-/// The run options of `weir run`, `weir train` and `weir-run`, as given.
+/// The options of `weir run`, `weir train` and `weir-run`, as given.
 struct RunOptions {
   std::vector<std::string> data;     ///< "input=path"
   std::vector<std::string> evalData; ///< "input=path"; or:
   double holdout = 0;                ///< the last fraction of the data; 0: none
   bool noShuffle = false;
   int64_t steps = 0, epochs = 0; ///< 0: the recipe's
-  std::optional<int64_t> seed;   ///< 1 where not given
-  std::string init;              ///< a safetensors file or checkpoint; "": the model's initialisers
-  std::string initPartial;       ///< the same, of which the model takes what it has
-  int64_t evalEvery = 0;         ///< steps; 0: only at the end
-  std::string nan = "abort";     ///< or "skip", or "trace", which aborts and says why
-  std::optional<int64_t> nanLimit; ///< skipped steps in a row that end a run of "skip"; 20 where
-                                   ///< not given
-  std::string checkpoint;          ///< a directory; "": weights are not kept
-  int64_t every = 500;             ///< steps
+  std::optional<int64_t> seed;   ///< 1 if not given
+  std::string init;          ///< a safetensors file or checkpoint; "": the model's initial values
+  std::string initPartial;   ///< the same, loading only the tensors that both have
+  int64_t evalEvery = 0;     ///< steps; 0: only at the end
+  std::string nan = "abort"; ///< or "skip", or "trace", which aborts and names the cause
+  std::optional<int64_t>
+      nanLimit;           ///< skipped steps in a row that end a run with "skip"; default 20
+  std::string checkpoint; ///< a directory; "": save no checkpoints
+  int64_t every = 500;    ///< steps
   int keep = 3;
-  bool asyncCheckpoint = false; ///< checkpoints are written while steps go on
+  bool asyncCheckpoint = false; ///< write checkpoints while steps continue
   bool resume = false, extend = false;
-  int64_t replay = 0;              ///< a step to run again from a checkpoint before it; 0: none
-  std::vector<std::string> change; ///< what may differ from the run that is resumed (ResumeCheck.h)
+  int64_t replay = 0;              ///< run this step again from a checkpoint before it; 0: none
+  std::vector<std::string> change; ///< allowed differences from the resumed run (ResumeCheck.h)
   std::string metrics, tensorboard, trace;
-  std::string gradients;                ///< a safetensors file for those of the last step; "": none
-  std::string rendezvous;               ///< HOST:PORT of rank 0; "": as the launcher says
-  bool trustNetwork = false;            ///< whoever reaches the ranks may join them
-  int64_t collectiveTimeout = 300;      ///< seconds for a rank that is alive and late
-  int64_t restarts = 0;                 ///< how often it is started again at most (Restarts.h)
-  RestartState *restartState = nullptr; ///< where to say how far it is; null: nowhere
-  int parent = 0;                       ///< the process that starts it again; 0: none
+  std::string gradients;     ///< a safetensors file for the gradients of the last step; "": none
+  std::string rendezvous;    ///< HOST:PORT of rank 0; "": from the launcher
+  bool trustNetwork = false; ///< any process that reaches the ranks may join
+  int64_t collectiveTimeout = 300;      ///< seconds to wait for a rank that is alive but late
+  int64_t restarts = 0;                 ///< at most so many restarts (Restarts.h)
+  RestartState *restartState = nullptr; ///< records the progress; null: nowhere
+  int parent = 0;                       ///< the process that restarts this one; 0: none
   DeviceOptions device;
   bool profile = false;
-  std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none
+  std::string peakFlops; ///< as readPeak reads it (Utilization.h); "": none
   bool json = false;     ///< results as one JSON object
 
-  std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
-  std::vector<collectives::Given> alsoShared;   ///< the command's options that all ranks share
+  std::vector<NamedPath> alsoRead, alsoWritten; ///< files of the command itself
+  std::vector<collectives::Given> alsoShared;   ///< options of the command that all ranks share
 
-  /// Called with the loaded program before anything runs, where set. What it returns is kept for
-  /// the whole run and let go before the program is.
+  /// Called, if set, with the loaded program before anything runs. Its result is kept during the
+  /// run, and destroyed before the program.
   std::function<std::shared_ptr<void>(Program &)> attach;
 
-  /// Makes what names an op within a kernel (runtime/nan_trace/OpFinder.h), where the compiler is
-  /// there; called once a step is looked at.
+  /// Creates the finder of ops within a kernel (runtime/nan_trace/OpFinder.h), if the compiler is
+  /// present; called when a step is examined.
   std::function<std::unique_ptr<OpFinder>(const Program &)> findOps;
 
   static constexpr int64_t defaultSeed = 1, defaultNanLimit = 20;
 };
 
-/// Adds the options to a command that has no options of these names yet (--json may be there).
+/// Adds the options to a command that has no options of these names yet, except --json.
 void addRunOptions(CLI::App &app, RunOptions &options);
 
-/// Throws Failure(Exit::usage) where a file that is written is one that is read, or
-/// written twice (OverwriteCheck.h).
+/// Throws Failure(Exit::usage) if the run would overwrite a file that it reads, or write a file
+/// twice (OverwriteCheck.h).
 void checkOverwrites(const RunOptions &options);
 
-/// What other commands have as well.
+/// Also for other commands.
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);
 /// --threads, --device and --no-graph, in a group of that name; "": the command's own.
 void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group = "Device");

@@ -38,33 +38,32 @@
 
 namespace weir {
 
-/// Handles the signals as long as it lives, and, where it ends by an exception, to the end of the
-/// process: what has failed ends with its own status, whatever signal comes then. So is one that
-/// has come and may come again, none of SIGTERM and SIGINT. They are handled
-/// in threads that are there before it and in none that is started later. One at a time. Throws as
-/// startThread does.
+/// Handles the signals during its lifetime and, if that ends by an exception, until the end of the
+/// process: a failed run ends with its own status, with any signal after that. A signal
+/// that was received and may be sent again, other than SIGTERM and SIGINT, also stays handled until
+/// then. Only threads that exist before it handle signals, and none that start later. There may be one at a time. Throws as startThread does.
 class Signals {
 public:
-  /// `passedOnBy`: the process that passes on what it gets; 0: none.
+  /// `passedOnBy`: the process that passes its signals on; 0: none.
   explicit Signals(pid_t passedOnBy = 0);
   ~Signals();
   Signals(const Signals &) = delete;
   Signals &operator=(const Signals &) = delete;
 
-  /// The signal that came, or 0.
+  /// The signal that was received, or 0.
   int received() const;
-  /// All of them.
+  /// All handled signals.
   static sigset_t all();
   static bool isOne(int signal);
   /// "SIGTERM".
   static std::string name(int signal);
-  /// Ends the process by the signal, as if it had not been handled.
+  /// Ends the process by the signal, as without a handler.
   static void die(int signal);
 
 private:
   static constexpr int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
   struct sigaction previous[std::size(handled)];
-  sigset_t mask; ///< of the thread that made it, before
+  sigset_t mask; ///< of the constructing thread, before
   std::mutex mutex;
   std::condition_variable changed;
   bool over = false;

@@ -29,43 +29,43 @@ namespace weir {
 
 class SkippedSteps {
 public:
-  /// Both have to outlive it.
+  /// Both must outlive it.
   SkippedSteps(const Program &program, const RunOptions &options)
       : program(program), options(options), aborts(options.nan != "skip" && !options.replay) {}
 
-  /// Goes on counting from there.
+  /// Continues counting from there.
   void resume(const Manifest &before);
-  /// The run began with a value that is not finite and that steps write: "'w' is nan in FILE".
+  /// The run began with a non-finite value in a variable that steps write: "'w' is nan in FILE".
   void beganWith(std::string value) { notFinite = std::move(value); }
 
-  /// The next step that is not finite ends the run.
+  /// From now on, the first step that is not finite ends the run.
   void abortNow() { aborts = true; }
 
-  /// Counts a step that was run. Returns what there is to tell of it, or "". Throws
-  /// Failure(Exit::numeric) where it ends the run; `newest` is " The newest checkpoint is PATH.",
-  /// or "" where there is none. Of a step that is not finite, `inData` is asked for what is not in
-  /// its data, if anything (Dataset::notFinite).
+  /// Counts a step that ran. Returns a message about it, or "". Throws Failure(Exit::numeric) if it
+  /// ends the run; `newest` is " The newest checkpoint is PATH.", or "" if there is none. For a
+  /// step that is not finite, calls `inData` for the non-finite values in its data
+  /// (Dataset::notFinite).
   std::string add(const StepRecord &record, const std::string &newest,
                   const std::function<std::optional<std::string>()> &inData);
 
-  /// Throws Failure(Exit::numeric) where all of the `done` steps were skipped.
+  /// Throws Failure(Exit::numeric) if all of the `done` steps were skipped.
   void requireLearnt(int64_t done) const;
 
   int64_t skipped() const { return count; }
-  int64_t inARow() const { return lastOnes; } ///< of the last steps
+  int64_t inARow() const { return lastOnes; } ///< skipped steps in a row, at the end
   int64_t overflowsInARow() const { return overflows; }
 
 private:
-  /// A sentence, after a blank, on what may be the cause of a step that is not finite; `data` is
-  /// what its data have that is not.
+  /// A sentence, after a blank, about the likely cause of a step that is not finite; `data`
+  /// describes non-finite values in its data.
   std::string adviceOn(const StepRecord &record, const std::optional<std::string> &data) const;
 
   const Program &program;
   const RunOptions &options;
   bool aborts; // at the first step that is not finite
   int64_t count = 0, lastOnes = 0, overflows = 0;
-  int64_t learnt = 0;    // steps that changed something
-  std::string notFinite; // as long as no step has changed it
+  int64_t learnt = 0;    // steps that were not skipped
+  std::string notFinite; // until a step changes it
   std::string advice;    // what may help against the last step that was not finite
 };
 

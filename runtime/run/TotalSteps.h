@@ -15,11 +15,11 @@ namespace weir {
 
 struct Manifest;
 
-/// The steps of the whole run: as --steps or --epochs ask, otherwise those of the run that is
-/// resumed, otherwise the recipe's. `perEpoch` are the steps of an epoch, `resumed` is null for a
-/// run that begins. Throws Failure(Exit::usage) where another number is asked for than the run was
-/// begun for, without --extend, and Failure(Exit::model) where there are more than an i32 counts.
-/// Warns where the run is so short that its warm-up is cut.
+/// The steps of the whole run: from --steps or --epochs, otherwise those of the resumed run,
+/// otherwise the recipe's. `perEpoch` are the steps of an epoch; `resumed` is null for a new run.
+/// Throws Failure(Exit::usage) if the number differs from that of the resumed run without --extend,
+/// and Failure(Exit::model) if it exceeds an i32. Warns if the run is so short that its warm-up is
+/// cut.
 int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
                    const Manifest *resumed);
 

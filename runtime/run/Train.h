@@ -19,10 +19,10 @@
 
 namespace weir {
 
-/// Trains. Results go to standard output, everything else to standard error. Returns ok, or requeue
-/// after a checkpoint on SIGTERM or SIGINT. On such a signal without a checkpoint directory the
-/// process ends by that signal, the step and the reports done: there is nothing to go on from, so
-/// 75 ("start me again") would be wrong. Throws Failure.
+/// Trains. Prints results on standard output, and everything else on standard error. Returns ok, or
+/// requeue after a checkpoint on SIGTERM or SIGINT. On such a signal without a checkpoint
+/// directory, finishes the step and the reports, and ends the process by that signal: there is
+/// nothing to resume from, so status 75 ("start me again") would be wrong. Throws Failure.
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options);
 
 } // namespace weir

@@ -33,14 +33,13 @@ namespace weir {
 
 class Training {
 public:
-  /// Loads the program, finds a checkpoint to go on from, and opens all data. Nothing has been
-  /// written yet.
+  /// Loads the program, finds a checkpoint to resume from, and opens all data. Writes nothing yet.
   Training(std::vector<std::byte> artifact, const RunOptions &options);
 
-  /// Everything from the first step to the last report.
+  /// Runs everything from the first step to the last report.
   Exit run(const Signals &signals);
 
-  /// What --replay asks for (Replay.cpp).
+  /// Runs a --replay (Replay.cpp).
   Exit replay(const Signals &signals);
 
 private:
@@ -74,7 +73,7 @@ private:
   double secondsSince(Clock::time_point start) const;
 
   const RunOptions &options;
-  Group *const group; // null where this process is alone
+  Group *const group; // null if this process is alone
   const Clock::time_point began = Clock::now();
   Program program;
   const std::shared_ptr<void> attached;
@@ -83,11 +82,11 @@ private:
   Outputs outputs;
   Disk disk;
   const std::unique_ptr<CheckpointStore> store; // null without --checkpoint
-  std::optional<Saver> saver;                   // as well
-  std::optional<InitialState> initialState;     // until it is in the program
+  std::optional<Saver> saver;                   // null without --checkpoint, too
+  std::optional<InitialState> initialState;     // until it is copied into the program
   const TrainingData data;
   Sampler sampler;
-  std::optional<Evaluator> evaluator; // of what is held out
+  std::optional<Evaluator> evaluator; // of the held-out data
   NonFiniteGuard guard;
   SkippedSteps skips;
   UncountedSteps uncounted;
@@ -97,16 +96,16 @@ private:
   int64_t done = 0, total = 0; // steps
   struct Started {
     Ticket ticket;
-    Clock::time_point begun, ready; // its inputs were asked for, and written
-    double waited;                  // seconds for its batch
-    double exchanged;               // seconds that exchanges of the group had taken before
+    Clock::time_point begun, ready; // when its inputs were requested, and written
+    double waited;                  // seconds of waiting for its batch
+    double exchanged;               // seconds of the group's communication before it
   };
-  std::deque<Started> started; // steps behind those that are done, whose results are read later
-  Clock::time_point told;      // when all was said of the last step
-  int64_t evaluated = -1;      // the step that `held` is of
-  int agreed = 0;            // the signal that ends the run, where several processes have to agree
-  bool endsTogether = false; // that all processes leave it, for want of data
-  double worked = 0;         // seconds of the last step that this process did not wait for others
+  std::deque<Started> started; // steps after those that are done; their results are read later
+  Clock::time_point told;      // when the last step was reported
+  int64_t evaluated = -1;      // the step of `held`
+  int agreed = 0;              // the signal that ends the run, if several processes have to agree
+  bool endsTogether = false;   // all processes end the run, because data is missing
+  double worked = 0; // seconds of the last step in which this process did not wait for others
   Stragglers stragglers;
   Values last, held; // of the last step, of the last evaluation
 };

@@ -23,20 +23,20 @@ namespace weir {
 
 class TrainingData {
 public:
-  /// Opens the data for the inputs of `step`. Each file is read once for its fingerprint if
-  /// `fingerprints`, since a checkpoint keeps it, and where there are several processes, which
-  /// compare what they read. Throws Failure: Exit::data for what cannot be read, is too little or
-  /// means something else than what `beginning` was trained on, Exit::usage for options that
-  /// contradict each other and for ranks whose files differ.
+  /// Opens the data for the inputs of `step`. Reads each file once for its fingerprint if
+  /// `fingerprints`, because checkpoints store it, and if there are several processes, which
+  /// compare their files. Throws Failure: Exit::data for data that is unreadable, too short, or of
+  /// another kind than that of `beginning`; Exit::usage for options that contradict each other, and
+  /// for ranks whose files differ.
   TrainingData(const artifact::Entry &step, const RunOptions &options,
                const InitialState &initialState, bool fingerprints);
 
   const Dataset &trainedOn() const { return *dataset; }
-  const Dataset *heldOut() const { return held ? &*held : nullptr; } ///< null where nothing is
-  /// What is known of each input's file, for the manifest.
+  const Dataset *heldOut() const { return held ? &*held : nullptr; } ///< null if there is none
+  /// Facts about each input's file, for the manifest.
   const std::map<std::string, Manifest::Data> &facts() const { return dataFacts; }
 
-  /// What a run's speed is counted in, "tokens" or "samples", and how many a step takes.
+  /// The unit of a run's speed, "tokens" or "samples", and how many of them a step processes.
   std::string unit() const { return dataset->window() ? "tokens" : "samples"; }
   double unitsPerStep() const;
 

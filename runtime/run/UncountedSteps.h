@@ -23,9 +23,8 @@ namespace weir {
 
 class UncountedSteps {
 public:
-  /// A step that was run, the figures for which it counted nothing, and those of which it counted
-  /// nothing for a term at least. Returns what there is to
-  /// tell of it, or "": of several such steps the first is told of.
+  /// Counts a step that ran: the figures whose count is 0, and those of which a term has the count
+  /// 0. Returns a message, or "": it reports only the first such step.
   std::string add(int64_t step, const std::vector<std::string> &uncounted,
                   const std::vector<std::string> &partlyUncounted) {
     if (!std::ranges::count(uncounted, "loss")) {
@@ -42,7 +41,7 @@ public:
                   "check the data, or the mask that the loss counts with");
   }
 
-  /// How many there were of `done` steps; "" where there was none.
+  /// A message with their number among `done` steps; "" if there is none.
   std::string notice(int64_t done) const {
     return count == 0 ? ""
                       : concat("warning: ", count, " of ", done,

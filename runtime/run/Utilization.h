@@ -21,26 +21,26 @@
 
 namespace weir {
 
-/// FLOPs per second: "1.5T", "900G", "2e12". Nothing for "measure"; throws
-/// std::invalid_argument that says what is wrong with anything else.
+/// FLOPs per second: "1.5T", "900G", "2e12". Nothing for "measure"; throws std::invalid_argument,
+/// with a message, for anything else.
 std::optional<double> readPeak(const std::string &text);
 
 class Utilization {
 public:
-  /// Measures where that is asked for, on the device that the options name. All processes of a
-  /// group make one together, also those without the option. Throws Failure(Exit::usage) where that
-  /// cannot be.
+  /// Measures the peak if requested, on the device that the options name. All processes of a group
+  /// call this together, also those without the option. Throws Failure(Exit::usage) if that is not
+  /// possible.
   Utilization(const artifact::Program &program, const artifact::Entry &step,
               const RunOptions &options);
 
-  /// The peak and where it is from, as a line to be said; "" without the option.
+  /// A line with the peak and its source; "" without the option.
   std::string notice() const;
 
-  /// Notes its figures in the record of a step.
+  /// Adds mfu and hfu to the record of a step.
   void add(StepRecord &record);
 
-  /// peak_flops, peak_measured (0 or 1), and mfu and hfu of all steps but the first, or of that
-  /// where there is no other.
+  /// peak_flops, peak_measured (0 or 1), and mfu and hfu over all steps except the first, or of the
+  /// first if there is no other.
   void addTo(Values &results) const;
 
 private:
@@ -51,9 +51,9 @@ private:
 
   std::optional<double> model, executed; ///< FLOPs of a step
   std::optional<double> peak;            ///< FLOPs per second, of all devices
-  int64_t devices = 1;                   ///< that do a step together
+  int64_t devices = 1;                   ///< that run a step together
   bool measured = false;
-  std::string multiplied; ///< what was multiplied to measure it
+  std::string multiplied; ///< the type in which the peak was measured
   double first = 0, later = 0;
   int64_t steps = 0;
 };

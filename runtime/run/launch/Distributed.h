@@ -14,18 +14,18 @@
 
 namespace weir {
 
-/// Calls `body`: at once where this process is alone, with `options`; else once all processes of
-/// the launch have met, with options that name their group. Rank 0 alone reports then, and what one
-/// fails with ends all. `meshes` are what the programs are for; one without axes is a single
-/// device. Throws Failure: Exit::usage where the launch is not of the ranks of one of them, and
-/// what `body` throws, with the rank before it.
+/// Calls `body`: at once with `options` if this process is alone; else after all processes of the
+/// launch have met, with options that contain their group. Then only rank 0 reports, and the
+/// failure of one rank ends all. `meshes` are those of the programs; one without axes is a single
+/// device. Throws Failure: Exit::usage if the launch matches none of them, and what `body` throws,
+/// after the rank's number.
 Exit runDistributed(const RunOptions &options, const std::vector<Mesh> &meshes,
                     const std::function<Exit(const RunOptions &)> &body);
 
 /// Whether this process reports and writes: it is alone, or rank 0.
 bool isFirst(const RunOptions &options);
 
-/// What the first process has made, for all. Its failures are theirs.
+/// What the first process produces, on all processes. Its failure is theirs.
 void shareArtifact(const RunOptions &options, std::vector<std::byte> &artifact);
 
 } // namespace weir

@@ -13,16 +13,16 @@
 
 namespace weir {
 
-/// What outlives a process where one stands behind it (Restarts.h): it is in memory of both.
+/// State that outlives a restarted process (Restarts.h): parent and child share its memory.
 struct RestartState {
-  std::atomic<int64_t> steps = 0; ///< that this process has done
-  /// The step of the last complete checkpoint; -1: none. Before its folder, if there is one, has
-  /// been taken for the run: notBegun.
+  std::atomic<int64_t> steps = 0; ///< completed by this process
+  /// The step of the last complete checkpoint; -1: none. notBegun until the run has opened its
+  /// checkpoint folder, if it has one.
   static constexpr int64_t notBegun = -2;
   std::atomic<int64_t> saved = notBegun;
-  std::atomic<int64_t> generation = 0; ///< the newest that it was of (Group.h); 0: none
-  std::atomic<bool> isNotMet = false;  ///< it ended for want of others who could be met
-  int64_t starts = 1;                  ///< the process before it included
+  std::atomic<int64_t> generation = 0; ///< of its last group (Group.h); 0: none
+  std::atomic<bool> isNotMet = false;  ///< it ended because it could not meet the others
+  int64_t starts = 1;                  ///< including the current process
 };
 
 } // namespace weir

@@ -21,12 +21,13 @@
 
 namespace weir {
 
-/// Calls `body`: at once without --restarts, and where this is such a child; else in children of
-/// this process, one after the other, in which it returns. May not be called where other threads
-/// have been started. Throws what `body` does, and Failure(Exit::peer) where it is given up.
+/// Calls `body`: at once without --restarts, and in a child process of a restarting parent; else in
+/// one child process after the other. May not be called after threads have been started. Throws
+/// what `body` throws, and Failure(Exit::peer) when it gives up.
 Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunOptions &)> &body);
 
-/// "; the last complete checkpoint is kept/step-00000042": what `options` keep, as far as is known.
+/// "; the last complete checkpoint is kept/step-00000042", for the folder of `options`, as far as
+/// known.
 std::string lastCheckpoint(const RunOptions &options);
 
 } // namespace weir

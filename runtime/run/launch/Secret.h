@@ -12,10 +12,10 @@
 
 namespace weir {
 
-/// What the file at `path` has, the value of WEIR_JOB_SECRET_FILE, without the line's end; "" where
-/// it is null or empty. Warns where every user can read it. Throws Failure(Exit::usage) for what is
-/// no file of 16 to 4096 bytes, is another user's than this one or root, or may be written to by
-/// its group or everybody.
+/// The content of the file at `path`, the value of WEIR_JOB_SECRET_FILE, without the newline at its
+/// end; "" if `path` is null or empty. Warns if every user can read the file. Throws
+/// Failure(Exit::usage) if it is not a file of 16 to 4096 bytes, belongs to a user other than this
+/// one and root, or may be written to by its group or everybody.
 std::string readSecret(const char *path);
 
 } // namespace weir

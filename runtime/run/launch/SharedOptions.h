@@ -19,13 +19,13 @@
 
 namespace weir {
 
-/// The values in effect of the options that all ranks of a run share, defaults included; but of
-/// --steps, --epochs and --device the values as given, since the artifact has their defaults: what
-/// it says, given to one rank alone, is a difference. Of files and directories it is only whether
-/// they are given, and for which inputs: their contents are compared where they are opened.
+/// The values of the options that all ranks of a run share, including defaults. For --steps,
+/// --epochs and --device, the values as given, because their defaults come from the artifact: the
+/// same value, given to one rank only, is a difference. For files and directories, only whether
+/// they are given, and for which inputs: their contents are compared when they are opened.
 std::vector<collectives::Given> sharedOptions(const RunOptions &options);
 
-/// The names of the options that each rank may be given otherwise.
+/// The names of the options that may differ between ranks.
 std::span<const char *const> ownOptions();
 
 } // namespace weir

@@ -21,9 +21,9 @@ namespace weir {
 
 class Stragglers {
 public:
-  /// So many steps in a row, each taking more than so many times the median, make a rank slow, and
-  /// as many others make it a usual one again. Of an even number of ranks the median is the faster
-  /// of the two in the middle. A step that is longer by less than `least` seconds is not.
+  /// A rank is slow after `steps` steps in a row, each of which takes more than `factor` times the
+  /// median and at least `least` seconds more than it. After as many other steps, it is normal
+  /// again. For an even number of ranks, the median is the faster of the two in the middle.
   static constexpr int64_t steps = 50;
   static constexpr double factor = 1.5, least = 1e-3;
 
@@ -33,13 +33,13 @@ public:
     double seconds, median; ///< of a step, on average over those steps
   };
 
-  /// What each rank took for a step, without waiting, in seconds.
+  /// `seconds`: each rank's time for a step, without waiting.
   std::vector<Change> add(const std::vector<double> &seconds);
 
 private:
   struct Rank {
     bool isSlow = false;
-    int64_t others = 0; ///< steps in a row that say otherwise
+    int64_t others = 0; ///< steps in a row that contradict isSlow
     double seconds = 0, median = 0;
   };
   std::vector<Rank> ranks;

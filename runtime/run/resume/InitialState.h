@@ -22,21 +22,21 @@ namespace weir {
 
 class InitialState {
 public:
-  /// Opens what `options` name, and tells of it on standard error. `store` is where checkpoints
-  /// are, null without --checkpoint; it is locked. Throws Failure: Exit::model for weights of
-  /// another model, Exit::usage where the options contradict what is there, and for ranks whose
+  /// Opens the weights that `options` name, and reports this on standard error. `store` contains
+  /// the checkpoints; it is locked, and null without --checkpoint. Throws Failure: Exit::model for
+  /// weights of another model, Exit::usage if the options contradict the files, and for ranks whose
   /// weights differ.
   InitialState(const Program &program, const RunOptions &options, CheckpointStore *store);
 
-  /// What the run goes on from; null at its first beginning.
+  /// The checkpoint that the run resumes from; null for a new run.
   const Checkpoint *checkpoint() const { return resumed ? &*resumed : nullptr; }
   /// The seed of the run.
   int64_t seed() const;
-  /// The numbers of characters that the weights know.
+  /// The character numbers of the weights' vocabulary.
   Vocabularies vocabularies() const;
 
-  /// Gives every variable of `program` its value. Returns where they came from, as " in PATH"; ""
-  /// for the initialisers.
+  /// Gives every variable of `program` its value. Returns their source, as " in PATH"; "" for
+  /// initial values.
   std::string begin(Program &program, int64_t totalSteps) const;
 
 private:

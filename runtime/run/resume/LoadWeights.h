@@ -18,28 +18,27 @@
 
 namespace weir {
 
-/// The place of the weights: `checkpoint`, the value of --checkpoint. Throws Failure(Exit::usage)
-/// for a file, with `forFile` as what to do about it, and Failure(Exit::storage) where there is
-/// nothing.
+/// The folder of the weights: `checkpoint`, the value of --checkpoint. Throws Failure(Exit::usage)
+/// for a file, with the advice `forFile`, and Failure(Exit::storage) if it does not exist.
 const std::string &checkpointFolder(const std::string &checkpoint, const char *forFile = "");
 
 /// Gives every variable its initial value.
 void initialize(Program &program);
 
-/// Sees that weights are the program's and tells on standard error of what of them is not taken:
-/// all parameters unless `partial`, as --init-partial asks for it, and all states where `states`.
-/// Throws Failure(Exit::model).
+/// Checks that weights belong to the program, and lists on standard error those that it does not
+/// load: requires all parameters unless `partial`, as with --init-partial, and all states if
+/// `states`. Throws Failure(Exit::model).
 void checkWeights(const Weights &weights, const Program &program, bool partial, bool states);
 
-/// Copies weights that were checked into the program, whose variables have their initial values.
-/// States that begin as a parameter does and are not among them begin as it was loaded. Tells on
-/// standard error of what is rounded.
+/// Copies checked weights into the program, whose variables have their initial values. A state that
+/// is initialized from a parameter, and not among the weights, starts from the loaded parameter.
+/// Reports rounding on standard error.
 void copyWeights(const Weights &weights, Program &program);
 
-/// Opens `place` and copies its parameters, block states and scalars of the run into `program`;
-/// what a file has not begins as in training. With `partial` only what the program has is taken.
-/// Tells on standard error of checkpoints that are passed over and of a `predict` that computes
-/// something else than the trained program's. Throws Failure.
+/// Opens `place`, and copies its parameters, block states and scalars of the run into `program`;
+/// tensors missing from the file have their initial values. With `partial`, loads only the tensors
+/// that both have. Reports on standard error which checkpoints it skips, and a `predict` that
+/// differs from the trained program's. Throws Failure.
 Weights loadWeights(Program &program, const std::string &place, bool partial = false);
 
 } // namespace weir

@@ -13,24 +13,23 @@
 
 namespace weir {
 
-/// A place as a command line names it.
+/// A path as a command line names it.
 struct NamedPath {
   std::string words; ///< "--data x=a.npy", "MODEL a.weir"
   std::string path;
-  bool folder = false; ///< of several files, which have names of their own
+  bool folder = false; ///< of several files with names of their own
 };
 
 NamedPath namedByOption(const std::string &option, const std::string &path, bool folder = false);
 
-/// The file of each "input=path". Throws Failure(Exit::usage) for what is none.
+/// The file of each "input=path". Throws Failure(Exit::usage) for a malformed one.
 std::vector<NamedPath> namedByData(const std::string &option,
                                    const std::vector<std::string> &sources);
 
-/// Throws Failure(Exit::usage), naming both, where one of `written` is the same file as one of
-/// `read`, by whatever path or link, or a checkpoint's file in such a directory. Devices and pipes
-/// are no such file, and where there is no file yet there is nothing to harm. So where two of
-/// `written` are one place, whether or not there is a file yet. A command asks before it writes
-/// anything.
+/// Throws Failure(Exit::usage), naming both, if one of `written` is the same file as one of `read`,
+/// by any path or link, or a checkpoint's file in such a directory; and if two of `written` are the
+/// same path, even if no file exists yet. Devices and pipes do not count. A command calls this
+/// before it writes anything.
 void checkOverwrites(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read);
 
 } // namespace weir

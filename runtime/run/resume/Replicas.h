@@ -19,10 +19,10 @@
 
 namespace weir {
 
-/// Hashes every variable that is replicated and compares the hashes over exactly the ranks that
-/// replicate it, virtual ones and those of `group`, which is null where this process is alone.
-/// Returns "" where all are the same; otherwise, the same on all processes, which variable is not,
-/// and on which ranks. The ranks of a group call it together. Each reads all of its variables once.
+/// Hashes every replicated variable, and compares the hashes over exactly the ranks that replicate
+/// it: virtual ones, and those of `group`, which is null if this process is alone. Returns "" if
+/// all are equal; otherwise, with the same result on all processes, which variable differs, and on
+/// which ranks. The ranks of a group call it together. Each reads all of its variables once.
 std::string differingReplicas(const Program &program, Group *group);
 
 } // namespace weir

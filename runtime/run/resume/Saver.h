@@ -24,25 +24,25 @@ namespace weir {
 
 class Saver {
 public:
-  /// All of these outlive it. Takes the memory for a copy, where the options ask for one. Throws
-  /// Failure(Exit::device) where the machine has not that much.
+  /// All of these must outlive it. Allocates the memory for a copy if the options request one.
+  /// Throws Failure(Exit::device) if the machine lacks it.
   Saver(CheckpointStore &store, const Program &program, const RunOptions &options);
-  /// What is not saved by then is not saved.
+  /// A save in progress that has not completed by then is lost.
   ~Saver();
 
-  /// The step of the newest checkpoint that is known to be whole; -1: none.
+  /// The step of the newest checkpoint that is known to be complete; -1: none.
   int64_t saved() const { return newest; }
-  /// That a checkpoint of the step was found.
+  /// Records that a checkpoint of the step was found.
   void found(int64_t step);
 
-  /// Saves the program as it is, which is of manifest.step; with `stepsFollow`, behind them where
-  /// that is asked for. Throws as CheckpointStore::save().
+  /// Saves the program's current state, after manifest.step; with `stepsFollow`, in the background
+  /// if requested. Throws as CheckpointStore::save().
   void save(const Manifest &manifest, bool stepsFollow);
 
-  /// Between two steps: finishes what was saved behind them, where all have written it.
+  /// Call between two steps: completes a background save if all ranks have written it.
   void poll();
 
-  /// Waits for what is saved behind the steps, and finishes it.
+  /// Waits for the background save, and completes it.
   void wait();
 
 private:
@@ -52,7 +52,7 @@ private:
   RestartState *const restartState; // may be null
   std::optional<Snapshot> snapshot;
   std::unique_ptr<Saving> pending;
-  std::thread writer; // of it
+  std::thread writer; // of the copy
   int64_t newest = -1;
 };
 
