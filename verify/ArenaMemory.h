@@ -14,23 +14,23 @@
 
 namespace weir {
 
-/// Reads the bytes of a program's arena; what is written is kept aside, so that reads always see
-/// the arena as it is. The plan has its offsets.
+/// Reads the bytes of a program's arena. Keeps writes apart, so that reads always see the arena as
+/// it is. The plan has offsets.
 class ArenaMemory : public Memory {
 public:
   explicit ArenaMemory(mlir::ModuleOp plan);
 
-  /// The arena and pinned memory behind it, of the sizes the plan states.
+  /// The arena, followed by pinned memory, with the sizes that the plan states.
   std::vector<std::byte> bytes;
 
-  /// Elements that were stored, all in one buffer as one type.
+  /// Stored elements, all in one buffer and of one type.
   struct Stored {
     mlir::Value buffer;
     mlir::Type element;
-    std::vector<double> values; ///< by their index
+    std::vector<double> values; ///< by index
     std::vector<bool> known;    ///< which of them were stored
   };
-  /// Bytes that were copied.
+  /// Copied bytes.
   struct Raw {
     int64_t address;
     std::vector<std::byte> bytes;
@@ -44,10 +44,10 @@ public:
   /// Forgets all three.
   void clear();
 
-  /// Loads give the magnitudes of floating-point elements.
+  /// Loads return the magnitudes of floating-point elements.
   bool magnitudes = false;
 
-  /// Where the buffer begins in the arena in the current round.
+  /// The offset of the buffer in the arena in the current round.
   int64_t addressOf(mlir::Value buffer);
 
   void load(mlir::Value buffer, mlir::Type element, int64_t first,
@@ -69,7 +69,7 @@ private:
   llvm::DenseMap<mlir::Value, Base> bases;
 };
 
-/// The elements that lie from `from` on, as f64.
+/// The elements from `from` on, as f64.
 void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayRef<double> to);
 
 } // namespace weir

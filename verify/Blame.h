@@ -25,38 +25,38 @@ struct Blame {
   std::string op; ///< "weir.mul", "launch of kernel_3 (weir.reduce)"
   mlir::Location loc;
   std::string why;    ///< one sentence
-  bool isNew = false; ///< nothing before computes what it does
+  bool isNew = false; ///< it computes a value that no op before computes
 };
 
-/// Two forms of weir IR without gradient ops.
+/// Compares two forms of weir IR without gradient ops.
 std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
                            const RandomInputs &feed);
 
-/// Two forms of the programs of ranks, of which those named are looked at.
+/// Compares two forms of ranks' programs, for the named ranks.
 std::optional<Blame> blame(RankInterpreter &before, RankInterpreter &after,
                            llvm::ArrayRef<int64_t> looked, const Disagreement &what,
                            const RandomInputs &feed);
 
-/// A whole program and the programs of ranks made of it, whose values say how they lie
-/// (weir-partition).
+/// Compares a whole program with the ranks' programs made from it, whose values state their
+/// shardings (weir-partition).
 std::optional<Blame> blamePartition(mlir::ModuleOp before, RankInterpreter &after, const Mesh &mesh,
                                     const Disagreement &what, const RandomInputs &feed);
 
-/// The last weir IR and the plan made of it.
+/// Compares the last weir IR with the plan made from it.
 std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
                                const RandomInputs &feed);
 
-/// The same of ranks, of which those named are looked at.
+/// The same for ranks, of which only the named ones are compared.
 std::optional<Blame> blamePlan(RankInterpreter &before, RankInterpreter &plans,
                                llvm::ArrayRef<int64_t> looked, const Disagreement &what,
                                const RandomInputs &feed);
 
-/// A plan with memory of its own for each buffer against the same with its offsets.
+/// Compares a plan with separate memory for each buffer with the same plan with its offsets.
 std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
                                   const RandomInputs &feed);
 
-/// A gradient that is not what differences say. `module` has its gradient ops; `afterwards` is as
-/// for differentiated() (verify/Gradients.h).
+/// A gradient that differs from central differences. `module` has its gradient ops; `afterwards` is
+/// as for differentiated() (verify/Gradients.h).
 std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
                                    const RandomInputs &feed,
                                    llvm::function_ref<void(mlir::ModuleOp)> afterwards);

@@ -31,45 +31,45 @@
 
 namespace weir {
 
-/// An action that did something else than it means.
+/// An action whose result differs from its meaning.
 struct ActionMismatch {
   std::string entry; ///< "step"
   std::string when;  ///< "step 3"
   uint32_t action = 0, round = 0;
   std::string work;   ///< "launch of kernel_3, row"
-  std::string op;     ///< "weir.exp", whose result is wrong; "plan.copy"
-  std::string place;  ///< "models/gpt-char.weir:23", or "" where no line is known
-  std::string detail; ///< the element, what was expected and what was found
+  std::string op;     ///< the op whose result is wrong: "weir.exp", "plan.copy"
+  std::string place;  ///< "models/gpt-char.weir:23", or "" if no line is known
+  std::string detail; ///< the element, the expected and the actual value
   std::string text() const;
 };
 
-/// What was compared.
+/// The extent of the comparison.
 struct CheckedActions {
   int64_t entries = 0;   ///< runs of entries
-  int64_t steps = 0;     ///< those of them that are the entry `step`
-  int64_t actions = 0;   ///< each run of one
-  int64_t rounded = 0;   ///< results that agree but for what rounding can do
-  double largest = 0;    ///< relative difference of all others that are floating-point
-  std::string largestAt; ///< the action and line it is of
+  int64_t steps = 0;     ///< of those, runs of the entry `step`
+  int64_t actions = 0;   ///< runs of actions
+  int64_t rounded = 0;   ///< results that agree only because of what rounding can do
+  double largest = 0;    ///< relative difference of all other floating-point results
+  std::string largestAt; ///< its action and line
 };
 
 class CheckActions : public Observer {
 public:
-  /// Observes `program` as long as it lives. `plan` is what the program was made of, offsets
-  /// included (codegen/artifact/Reader.h). Both outlive it.
+  /// Observes `program` during its lifetime. `plan` is what the program was made from, with offsets
+  /// (codegen/artifact/Reader.h). Both must outlive it.
   CheckActions(Program &program, mlir::ModuleOp plan);
   ~CheckActions() override;
   CheckActions(const CheckActions &) = delete;
 
-  /// Called for every mismatch, where set; what it throws ends the run.
+  /// Called for every mismatch, if set; an exception from it ends the run.
   std::function<void(const ActionMismatch &)> onMismatch;
-  /// Called before an action is run and checked, where set, with how many the entry has.
+  /// Called before an action is run and checked, if set, with the number of the entry's actions.
   std::function<void(const std::string &when, uint32_t action, uint32_t count)> onAction;
 
   const std::vector<ActionMismatch> &mismatches() const { return found; }
   const CheckedActions &checked() const { return summary; }
 
-  /// Throw Failure(Exit::internal) where the reference cannot execute an action.
+  /// Throw Failure(Exit::internal) if the reference cannot execute an action.
   void before(const ActionPlace &place) override;
   void after(const ActionPlace &place) override;
 
@@ -77,7 +77,7 @@ private:
   struct Entry {
     std::string name;
     std::vector<mlir::Operation *> actions; ///< numbered as in the artifact
-    mlir::Operation *last;                  ///< with which a run of the entry ends
+    mlir::Operation *last;                  ///< the last one of the entry
   };
   /// A tensor that should be in the arena now.
   struct Expected {
@@ -114,7 +114,7 @@ private:
   mlir::SymbolTableCollection symbols;
   std::vector<Entry> entries;
   const TensorView *step = nullptr; ///< the run's counter
-  std::vector<std::byte> arena;     ///< as an action has left it
+  std::vector<std::byte> arena;     ///< as the last action left it
   std::string when;
   ActionPlace place{};
   std::vector<ActionMismatch> found;

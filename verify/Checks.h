@@ -19,20 +19,20 @@
 
 namespace weir {
 
-/// The figures of single rows are to add up to those of the batch they were cut from.
+/// Checks that the figures of single rows add up to those of their batch.
 mlir::LogicalResult checkRows(Verification &verification, const Samples &samples);
 
-/// The gradients of the program as the frontend makes it, in the middle of a run, against central
+/// Checks the gradients of the frontend's program, in the middle of a run, against central
 /// differences.
 mlir::LogicalResult checkGradients(Verification &verification, const Samples &samples);
 
-/// Lowers the module, on which all passes were run, to a plan and gives it its offsets; where it
-/// differs then, finds the first of all forms that does.
+/// Lowers the module, after all passes, to a plan, and assigns offsets. If it differs then, finds
+/// the first form that does.
 mlir::LogicalResult checkPlan(Verification &verification, Samples &samples,
                               IntermediatePrograms &forms);
 
-/// Compiles the plan and runs the artifact: each action against what the plan means, the results
-/// against the program, and on three threads bit by bit against one.
+/// Compiles the plan and runs the artifact. Checks each action against its meaning, the results
+/// against the program, and on three threads, bit by bit, against one.
 mlir::LogicalResult checkArtifact(Verification &verification, Samples &samples,
                                   IntermediatePrograms &forms);
 

@@ -20,14 +20,14 @@ namespace weir {
 
 struct Difference {
   double absolute = 0;    ///< ||actual - truth||
-  double relative = 0;    ///< that over the norm it was compared with
-  int64_t worstIndex = 0; ///< row-major, of the largest difference
+  double relative = 0;    ///< that, divided by the norm that it is compared with
+  int64_t worstIndex = 0; ///< row-major index of the largest difference
   bool agrees = true;
 };
 
 /// ||actual - truth|| <= tolerance * max(||truth||, largest / 1000), where `largest` is the largest
-/// norm among the tensors that are compared together: what is zero in mathematics is noise in f32.
-/// Elements that are NaN or infinite have to be the same in both. Tensors of different shapes do
+/// norm of the tensors that are compared together: a value that is mathematically zero is noise in
+/// f32. Elements that are NaN or infinite must be the same in both. Tensors of different shapes do
 /// not agree.
 Difference compare(const Tensor &actual, const Tensor &truth, double tolerance, double largest = 0);
 
@@ -36,14 +36,14 @@ bool sameElements(const Tensor &a, const Tensor &b);
 
 double norm(const Tensor &tensor);
 
-/// A loss against its truth, and a gradient.
+/// For a loss, and for a gradient.
 constexpr double lossTolerance = 1e-5, gradientTolerance = 1e-5;
-/// A result of a kernel or of a library call, of its norm.
+/// For a result of a kernel or of a library call, relative to its norm.
 constexpr double actionTolerance = 1e-5;
-/// Between two programs that are both run in f64: folded constants are rounded to f32.
+/// Between two programs that both run in f64: folded constants are rounded to f32.
 constexpr double passTolerance = 1e-6;
-/// What stays nearly the same says little: of a variable the change itself is compared. An update
-/// in f32 may be off by a part of the change, and by the rounding of the new value, a part of that.
+/// A variable changes little in a step, so its change is compared. An f32 update may be off by a
+/// fraction of the change, and by the rounding of the new value.
 constexpr double updateTolerance = 1e-3, updateRounding = 2e-7;
 
 } // namespace weir

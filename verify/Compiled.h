@@ -21,32 +21,33 @@
 
 namespace weir {
 
-/// Gives arguments and results of entries that lack a name the names input0, input1, .. and
-/// output0, output1, .., the results as whole tensors.
+/// Names unnamed arguments and results of entries: input0, input1, .. and output0, output1, ..;
+/// results are whole tensors.
 void nameEntryPorts(mlir::ModuleOp module);
 
-/// Gives a module that is no training run what every artifact has: a recipe, and entries that begin
-/// and make a step.
+/// Adds to a module that is no training run what every artifact has: a recipe, and entries that
+/// begin a run and make a step.
 void makeTrainable(mlir::ModuleOp module);
 
-/// Compiles weir IR as the frontend makes it, or anything up to fusion, whose ports need no names,
-/// as compile() does (passes/Pipeline.h), for a target that makeTarget() takes.
+/// Compiles weir IR from the frontend, or from any pass up to fusion, as compile() does
+/// (passes/Pipeline.h), for a target that makeTarget() accepts. Ports need no names.
 mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llvm::StringRef target,
                                                       llvm::ArrayRef<llvm::StringRef> without = {});
 
-/// An artifact loaded here. Elements are rounded to their storage type on the way in.
+/// An artifact loaded in this process. Rounds elements to their storage type when it copies them
+/// in.
 class CompiledProgram {
 public:
-  /// Scratch, outputs included, is filled with NaN before each entry runs, and what is dead after
-  /// it was used last. Throws Failure as Program does.
+  /// Fills scratch, with outputs, with NaN before each entry runs, and dead buffers after their
+  /// last use. Throws Failure as Program does.
   explicit CompiledProgram(std::vector<std::byte> artifact, DeviceOptions device = {.threads = 1});
 
-  /// By the names of weir.variable, such as "wte.weight" or "run/step". Names that the program does
-  /// not have are passed over, and variables that are not named stay as they are.
+  /// By the names of weir.variable, such as "wte.weight" or "run/step". Ignores names that the
+  /// program lacks; variables that are not named do not change.
   void setVariables(const std::map<std::string, Tensor> &values);
   std::map<std::string, Tensor> variables() const;
 
-  /// Runs an entry that exists; inputs and outputs in the order of the function's arguments and
+  /// Runs an existing entry; inputs and outputs are in the order of the function's arguments and
   /// results.
   Tensors run(llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs);
 

@@ -17,18 +17,18 @@
 
 namespace weir {
 
-/// Seconds of one core.
+/// Seconds on one core.
 struct VerifyCost {
-  double truth = 0;     ///< the program once at each moment, interpreted
-  double rows = 0;      ///< a batch row by row
-  double gradients = 0; ///< the differences
-  double passes = 0;    ///< what every pass has made
-  double plan = 0;      ///< the plan
-  double actions = 0;   ///< every action of the artifact
+  double truth = 0;     ///< interpreting the program once in each sample
+  double rows = 0;      ///< evaluating a batch row by row
+  double gradients = 0; ///< central differences
+  double passes = 0;    ///< interpreting the result of every pass
+  double plan = 0;      ///< interpreting the plan
+  double actions = 0;   ///< checking every action of the artifact
   double total() const { return truth + rows + gradients + passes + plan + actions; }
 };
 
-/// Of a module as the frontend makes it. `full`: as VerifyOptions::full.
+/// For the frontend's module. `full`: as VerifyOptions::full.
 VerifyCost verifyCost(mlir::ModuleOp module, bool full);
 
 } // namespace weir

@@ -23,8 +23,8 @@
 
 namespace weir {
 
-/// Finds ops of the actions of `program`. `plan` is what it was made of, offsets included
-/// (codegen/artifact/Reader.h). Both outlive it.
+/// Finds ops of the actions of `program`. `plan` is what it was made from, with offsets
+/// (codegen/artifact/Reader.h). Both must outlive it.
 std::unique_ptr<OpFinder> findOps(const Program &program, mlir::ModuleOp plan);
 
 } // namespace weir

@@ -12,47 +12,47 @@
 
 namespace weir {
 
-/// The program after each pass that changes something, gradients computed.
+/// The program after each pass that changes something, with gradients computed.
 class IntermediatePrograms {
 public:
   IntermediatePrograms(Verification &verification, Samples &samples)
       : verification(verification), samples(samples) {}
 
-  /// Takes the program as the frontend made it, differentiated: what is true.
+  /// Takes the frontend's program, differentiated, as the reference.
   mlir::LogicalResult begin();
-  /// Runs all passes and keeps what they make; where the options ask for all of it, checks each.
+  /// Runs all passes and keeps their results; with VerifyOptions::full, checks each.
   mlir::LogicalResult runPasses();
 
-  /// Runs the forms after the first, in their order, until one differs from what is true, which is
-  /// reported.
+  /// Runs the forms after the first, in order, until one differs from the reference, and reports
+  /// it.
   mlir::LogicalResult findFault();
 
   mlir::ModuleOp first() { return forms.front().module(); }
-  /// The last of weir IR that is not cut over ranks.
+  /// The last weir IR before partitioning.
   mlir::ModuleOp lastWhole();
-  /// Of weir IR, several where it is cut.
+  /// The last weir IR; several modules if it is partitioned.
   llvm::SmallVector<mlir::ModuleOp> last() { return forms.back().programs(); }
 
 private:
-  /// Entries that are as they were before the pass are known to mean the same.
+  /// Entries that a pass does not change are known to have the same meaning.
   struct IntermediateProgram {
     std::string pass;
-    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< several where it is cut
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< several if partitioned
     bool isCut = false;
     std::map<std::string, std::string> text; ///< of each entry
 
     mlir::ModuleOp module() { return *modules.front(); }
     llvm::SmallVector<mlir::ModuleOp> programs();
   };
-  /// What the program computes at this point, gradient ops or not.
+  /// The results of the program at this point, with or without gradient ops.
   mlir::LogicalResult addRunnable(IntermediateProgram &form);
   mlir::LogicalResult add(llvm::StringRef pass);
-  /// Keeps `marked` up with a pass: as gradients are when their precision is settled, and what the
+  /// Updates `marked` after a pass: marks gradients when their precision is fixed, and what the
   /// recipe makes of them.
   mlir::LogicalResult mark(llvm::StringRef group, const PipelinePass &pass);
   /// Takes the last form for what is true, behind a pass that changes numbers.
   mlir::LogicalResult beginAnew();
-  /// Of the form of that number, not the first; what it has not changed is not run.
+  /// Checks the form with that number, not the first; skips entries that it has not changed.
   mlir::LogicalResult check(size_t number);
   std::optional<Blame> findBlame(IntermediateProgram &before, IntermediateProgram &form,
                                  const Disagreement &what, const RandomInputs &feed);
@@ -62,7 +62,7 @@ private:
   /// In the pass groups that change numbers, from mixed precision on: the program with its
   /// gradients marked, which the pipeline's own must not have.
   mlir::OwningOpRef<mlir::ModuleOp> marked;
-  /// Each unlike the one before it; the first is what is true.
+  /// Each differs from the one before it; the first is the reference.
   std::vector<IntermediateProgram> forms;
 };
 

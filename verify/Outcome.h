@@ -19,31 +19,31 @@
 
 namespace weir {
 
-/// What a tensor is compared with as one of.
+/// Selects the tolerance of a result.
 enum class ResultKind { gradient, parameter, state, optimizer, output };
 
 /// One result of one entry.
 struct Result {
   std::string name; ///< "loss.sum", "gradient/wte.weight", "wte.weight"
   ResultKind kind;
-  bool exact; ///< integers and truth values
+  bool exact; ///< integers and booleans
   Tensor value;
-  Tensor before;      ///< of a variable: what it was
-  mlir::Location loc; ///< the line of the model it comes from
+  Tensor before;      ///< of a variable, its old value
+  mlir::Location loc; ///< its line of the model
 };
 
 using Outcome = std::map<std::string, std::vector<Result>>; ///< by entry
 
-/// Of which entries results are wanted; null for all.
+/// The entries whose results are needed; null for all.
 using Wanted = llvm::function_ref<bool(llvm::StringRef entry)>;
 
-/// What the interpreter makes of a module of weir IR. Where weir.gradient is left, `interpreter`'s
-/// hook or differences give its results. Fails with a diagnostic.
+/// The results of a weir IR module on the interpreter. If weir.gradient is left, a hook of
+/// `interpreter`, or differences, provide its results. Fails with a diagnostic.
 mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const RandomInputs &feed,
                                    Interpreter &interpreter, Wanted wanted = nullptr);
 
-/// The names and kinds of a program's results, taken from weir IR; run on something else by `run`,
-/// which gives an entry's outputs and changes the variables.
+/// The names and kinds of a program's results, taken from weir IR; `run` runs another form of the
+/// program: it returns an entry's outputs, and changes the variables.
 using RunEntry = llvm::function_ref<mlir::FailureOr<Tensors>(
     llvm::StringRef entry, const Tensors &inputs, std::map<std::string, Tensor> &variables)>;
 class Results {
@@ -67,53 +67,54 @@ private:
   std::vector<Described> variables;
 };
 
-/// A plan on the interpreter; with its offsets, or with memory of its own for every buffer. What it
-/// has no entry for is left out.
+/// A plan on the interpreter, with its offsets, or with separate memory for every buffer. Omits
+/// entries that the plan lacks.
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
                                        const RandomInputs &feed, bool offsets,
                                        Wanted wanted = nullptr);
 
-/// The ranks of a mesh, by weir IR, or by plans with their offsets or without.
+/// The ranks of a mesh, as weir IR, or as plans with or without offsets.
 mlir::FailureOr<Outcome> interpretRanks(RankInterpreter &ranks, const Results &results,
                                         const RandomInputs &feed, bool offsets,
                                         Wanted wanted = nullptr);
 
-/// One result that two programs disagree about.
+/// One result in which two programs differ.
 struct Disagreement {
-  std::string entry, name; ///< no name: the whole entry is missing
+  std::string entry, name; ///< without a name, the whole entry is missing
   ResultKind kind;
   mlir::Location loc;
   double relative;
-  int64_t index; ///< row-major, of the worst element
+  int64_t index; ///< row-major index of the worst element
   double expected, found;
 };
 
-/// All results of the wanted entries that are not what they should be; `largest` gets the largest
-/// relative difference of the others. Of two forms of a program the later one has to have every
-/// wanted entry of the truth. Outputs and gradients are compared by the norms of Compare.h,
-/// variables by how much they changed. `allowance`, where given, has what each element of each
-/// result may be off in any case. `inF32` is for programs that were compiled.
+/// All results of the selected entries that differ from the reference; `largest` gets the largest
+/// relative difference of the others. A later form of a program must have every selected entry of
+/// the reference. Outputs and gradients are compared by the norms of Compare.h, variables by their
+/// change. `allowance`, if given, contains an additional tolerance for each element of each result.
+/// `inF32` is for compiled programs.
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
                                         double &largest, const Outcome *allowance = nullptr,
                                         Wanted wanted = nullptr);
 
-/// How far rounding to f32 can take each element of each result (verify/Rounding.h).
+/// How much rounding to f32 can change each element of each result (verify/Rounding.h).
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const RandomInputs &feed,
                                            const Outcome &truth);
 
-/// How far each element of each result moves where gradients are off by what is forgiven them: an
-/// update that divides a gradient by its own size, as Adam's first one does, makes much of what
-/// rounding leaves of a gradient that is zero. `differentiated` is what differentiated()
-/// (verify/Gradients.h) gives, whose marked gradients are moved by eight times `tolerance` of their
-/// norm, or of a thousandth of the largest one's, spread over their elements with random signs.
+/// How much each element of each result changes if gradients are off by their tolerance. An update
+/// that divides a gradient by its own magnitude, as Adam's first one does, amplifies the rounding
+/// of a zero gradient. `differentiated` is the result of differentiated() (verify/Gradients.h). Its
+/// marked gradients move by eight times `tolerance` of their norm, or of a thousandth of the
+/// largest one's, spread over their elements with random signs.
 mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const RandomInputs &feed,
                                            const Outcome &truth, double tolerance);
 
-/// Where a program rounds to floats that are `step` apart at 1, what is computed a little otherwise
-/// may become the other neighbour: allows it of one element in a hundred of a result, or of one.
+/// If a program rounds to floats that are `step` apart at 1, a slightly different value may be
+/// rounded to the other neighbour: allows that for one element in a hundred of a result, or for
+/// one.
 void allowNeighbours(Outcome &allowance, const Outcome &actual, const Outcome &truth, double step);
 
-/// In every element the larger of the two; both are of the same results.
+/// The larger of the two in every element; both are of the same results.
 void raiseTo(Outcome &allowance, const Outcome &other);
 
 } // namespace weir

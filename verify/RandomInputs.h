@@ -24,34 +24,34 @@ struct RandomInputs {
   std::map<std::string, Tensor> variables;
   std::map<std::string, Tensors> inputs; ///< of each entry, in the order of its arguments
 
-  /// The variables that an entry begins with: @init with zeros, but for the run's own numbers.
+  /// The initial variables of an entry: for @init, zeros, except the run's own numbers.
   std::map<std::string, Tensor> variablesFor(llvm::StringRef entry) const;
 };
 
-/// Where in a run a program is looked at.
+/// The moment of a run in which a program is verified.
 enum class Moment {
-  middle,    ///< as said above
-  start,     ///< everything as @init leaves it, step 0
-  notFinite, ///< as in the middle, but one parameter is not a number: the step is to be skipped
+  middle,    ///< as described above
+  start,     ///< the state after @init, step 0
+  notFinite, ///< as in the middle, but one parameter is NaN: the step must be skipped
 };
 constexpr Moment moments[] = {Moment::middle, Moment::start, Moment::notFinite};
 
-/// Whether an entry is run at a moment: if not `full`, only the step is at others than the middle,
-/// since the other entries do there what they do everywhere.
+/// Whether an entry runs in a moment: unless `full`, only the step runs in moments other than the
+/// middle, because other entries behave the same in all of them.
 bool isRun(llvm::StringRef entry, Moment moment, bool full);
 
-/// Gives an entry's inputs, in the order of its arguments; none where they are random all the same.
+/// Provides an entry's inputs, in the order of its arguments; none to use random ones.
 using GivenInputs = std::function<Tensors(mlir::func::FuncOp entry)>;
 
-/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Where
-/// `inputs` is not set, float inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if
-/// there is one, on the interpreter. Fails with a diagnostic.
+/// Random data for the frontend's module. Every number is exact in its storage type. Without
+/// `inputs`, float inputs are in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if there is
+/// one, on the interpreter. Fails with a diagnostic.
 mlir::FailureOr<RandomInputs> makeRandomInputs(mlir::ModuleOp module, unsigned seed,
                                                Moment moment = Moment::middle,
                                                bool positive = false,
                                                const GivenInputs &inputs = nullptr);
 
-/// Draws what a pass has declared since the feed was made.
+/// Draws values for what passes have declared since.
 void addVariables(RandomInputs &feed, mlir::ModuleOp module, unsigned seed, Moment moment);
 
 /// Each element as `type` stores it.

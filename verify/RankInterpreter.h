@@ -20,48 +20,49 @@
 
 namespace weir {
 
-/// A rank's share of a tensor.
+/// A rank's shard of a tensor.
 Tensor shareOf(const Tensor &whole, const Layout &layout, const Mesh &mesh, int64_t rank);
-/// Puts it into the whole.
+/// Copies it into the whole tensor.
 void putShare(Tensor &whole, const Tensor &share, const Layout &layout, const Mesh &mesh,
               int64_t rank);
 
 class RankInterpreter {
 public:
-  /// Of each rank which of the programs it runs; they are copied, for threads do not share an op:
-  /// an interpreter asks for the order in a block, which is numbered then.
+  /// The program of each rank. Programs are copied, because threads must not share ops: an
+  /// interpreter may number the ops of a block.
   RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
                   llvm::ArrayRef<uint32_t> programOf);
 
-  /// Of each rank its program.
+  /// The program of each rank.
   RankInterpreter(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs);
 
-  /// Runs an entry with inputs and on variables that are whole; plans with their offsets, or with
-  /// memory of its own for each buffer. Its results are those of rank 0, which all others have as
-  /// well: where they have not, an element is 1e300, and so it is with variables.
+  /// Runs an entry on whole inputs and variables: a plan with its offsets, or with separate memory
+  /// for each buffer. The results are those of rank 0, which must be equal on all ranks: an element
+  /// that is not becomes 1e300, in variables as well.
   mlir::FailureOr<Tensors> run(llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs,
                                bool offsets = false);
 
-  /// What persists, whole, by name.
+  /// The whole persistent variables, by name.
   std::map<std::string, Tensor> variables;
 
-  /// Why ranks did not go on, where that is because of what they say to each other.
+  /// Why ranks did not continue, if the reason is their communication.
   struct Problem {
     std::string op;
     mlir::Location loc;
     std::string why;
   };
   std::optional<Problem> problem;
-  /// What was first not the same on ranks that should have the same, in words; "" where all was.
+  /// The first value that differed between ranks that should have the same, as text; "" if all
+  /// agreed.
   std::string apart;
 
-  /// Called after every op of a rank, where set, by its own thread.
+  /// Called after every op of a rank, if set, on its own thread.
   std::function<void(int64_t rank, mlir::Operation *, llvm::ArrayRef<Tensor>)> observe;
-  /// Called ahead of running a rank's plan, where set, by its own thread.
+  /// Called before a rank's plan runs, if set, on its own thread.
   std::function<void(int64_t rank, PlanInterpreter &)> prepare;
-  /// What a rank has of the variables and inputs when it runs an entry of weir IR.
+  /// The shards of the variables and inputs of a rank that runs an entry of weir IR.
   Tensors given(int64_t rank, llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs) const;
-  /// The program of a rank, as it is run here.
+  /// The program of a rank, as it runs here.
   mlir::ModuleOp program(int64_t rank) const { return *modules[size_t(rank)]; }
 
 private:

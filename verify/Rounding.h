@@ -19,29 +19,29 @@
 
 namespace weir {
 
-/// What the kernel's region computes in f64.
+/// The results of the kernel's region in f64.
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter);
 
-/// The step between floats of the coarsest type that the program rounds to, of 1, and of the one
-/// that it lets a device round factors to; 0 if it does not.
+/// The spacing at 1 of the coarsest float type that the program rounds to, and of the one to which
+/// it lets a device round operands; 0 if there is none.
 double coarsestStep(mlir::ModuleOp program);
 
-/// How far a result may be from its truth when one rounded evaluation gives `rounded`: eight times
-/// as far as that is.
+/// The allowed difference of a result from its truth if one rounded evaluation gives `rounded`:
+/// eight times its difference.
 double allowanceFrom(double rounded, double truth);
 
-/// For every element of every result, how far it may be from `truth`: the most that a rounded
-/// evaluation allows. For integers and truth values: infinite where a rounded evaluation gives
-/// what is in `actual`, 0 elsewhere: an answer that rounding never gives is wrong. Evaluates until
-/// that is `enough` for the caller, or as often as it makes sense: the allowance only grows.
+/// For every element of every result, its allowed difference from `truth`: the maximum over rounded
+/// evaluations. For integers and booleans: infinite if a rounded evaluation gives the value in
+/// `actual`, otherwise 0. Evaluates until that is `enough` for the caller, or for a limited number
+/// of times: the allowance only grows.
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                            const Tensors &truth, const Tensors &actual,
                                            Interpreter &interpreter,
                                            llvm::function_ref<bool(const Tensors &)> enough);
 
-/// From now on the interpreter rounds like trial number `trial` of an f32 machine, of as many as
-/// one likes: 0 to nearest, 1 up, 2 down, the others at random.
+/// From now on, the interpreter rounds as an f32 machine would in trial number `trial`: 0 to
+/// nearest, 1 up, 2 down, all others at random.
 void roundLikeF32(Interpreter &interpreter, int trial);
 
 } // namespace weir

@@ -19,10 +19,10 @@ namespace weir {
 
 struct Sample {
   Moment moment;
-  const char *words; ///< to be said with a fault; "" for the usual
+  const char *words; ///< for messages about a fault; "" for the usual moment
   RandomInputs feed;
   Outcome truth;
-  Outcome allowance; ///< how far gradients in f64 may take it; empty as long as nobody asked
+  Outcome allowance; ///< the effect of f64 gradient errors; empty until it is needed
 };
 
 class Samples {
@@ -31,17 +31,17 @@ public:
 
   /// Draws the numbers for each moment in which the program has something to run.
   mlir::LogicalResult make();
-  /// Runs each on `twin`, the program as the frontend made it, differentiated. A program whose
-  /// results are not finite in the middle of a run is reported: there is nothing to compare.
+  /// Runs each sample on `twin`, the frontend's program, differentiated. Reports a program whose
+  /// results in the middle of a run are not finite, because they cannot be compared.
   mlir::LogicalResult takeTruth(mlir::ModuleOp twin);
 
-  /// Draws what a pass has declared since then.
+  /// Draws values for what passes have declared since then.
   void addVariables();
 
   std::vector<Sample> &all() { return samples; }
   const Sample &middle() const { return samples.front(); } ///< of a run
-  mlir::ModuleOp twin() const { return truthful; }         ///< what the truth was taken from
-  /// Whether an entry is run in a sample.
+  mlir::ModuleOp twin() const { return truthful; } ///< the program that gave the reference results
+  /// Whether an entry runs in a sample.
   bool wants(const Sample &sample, llvm::StringRef entry) const {
     return isRun(entry, sample.moment, verification.options.full);
   }
@@ -49,19 +49,19 @@ public:
   using RunSample = llvm::function_ref<mlir::FailureOr<Outcome>(const Sample &, Wanted)>;
   using FindBlame =
       llvm::function_ref<std::optional<Blame>(const Disagreement &, const RandomInputs &)>;
-  /// Runs every sample in f64, of those entries that `changed` says, `seconds` of work in all, and
-  /// compares it with its truth; reports the first that differs. `largest` grows to the largest
+  /// Runs every sample in f64, for the entries in `changed`, as `seconds` of work, and compares it
+  /// with its reference. Reports the first that differs. Raises `largest` to the largest
   /// difference.
   mlir::LogicalResult compare(llvm::StringRef pass, double seconds, Wanted changed, RunSample run,
                               double &largest, FindBlame blame);
 
-  /// Reports that `wrong`, of which there is one at least, is so after `pass`.
+  /// Reports that the results `wrong`, at least one, are wrong after `pass`.
   void report(llvm::StringRef pass, const Sample &sample, llvm::ArrayRef<Disagreement> wrong,
               const std::optional<Blame> &blame);
 
 private:
   mlir::LogicalResult run(Sample &sample);
-  /// What is not as it should be.
+  /// The results that differ.
   mlir::FailureOr<std::vector<Disagreement>> differing(Sample &sample, const Outcome &outcome,
                                                        Wanted wanted, double &largest);
 

@@ -15,8 +15,8 @@
 
 namespace weir {
 
-/// Every tensor that a program computes: to be found again whatever it is called. Row-major numbers
-/// count, not shapes: views move none.
+/// Every tensor that a program computes, searchable by value, not by name. Compares the row-major
+/// numbers, not shapes: views move none.
 class ValueSet {
 public:
   void add(const Tensor &tensor);
@@ -27,27 +27,27 @@ private:
   std::vector<double> splats;
 };
 
-/// Sees the results of every op.
+/// Records the results of every op.
 using See = std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)>;
 
-/// An entry of a program, to be run and looked at: on its own, or as one rank's beside the others.
+/// An entry of a program to run and examine: alone, or as that of one rank.
 struct Watched {
   mlir::ModuleOp module;
-  Tensors given; ///< what it begins with
+  Tensors given; ///< its initial variables and inputs
   std::function<void(See)> run;
 };
 Watched watched(mlir::ModuleOp module, llvm::StringRef entry, const RandomInputs &feed);
 Watched watched(RankInterpreter &ranks, int64_t rank, llvm::StringRef entry,
                 const RandomInputs &feed);
 
-/// What it is given and computes.
+/// The values that it is given, and those that it computes.
 ValueSet valueSetOf(const Watched &program);
 
-/// The op that gives the entry the result called `name`, a return's operand or a write, and the
-/// value; null where there is none.
+/// The op that produces the entry's result `name`, a return or a write, and the value; null if
+/// there is none.
 mlir::Operation *rootOf(mlir::ModuleOp module, const Disagreement &what, mlir::Value &value);
 
-/// The ops that a value is computed from, those in their regions included.
+/// The ops from which a value is computed, with those in their regions.
 llvm::DenseSet<mlir::Operation *> sliceOf(mlir::Value value);
 
 } // namespace weir

@@ -20,8 +20,8 @@
 namespace weir {
 
 struct Verification {
-  /// `module` is as the frontend makes it, its entries' ports named; the passes change it. Both
-  /// arguments have to outlive this.
+  /// `module` is the frontend's, with named ports; the passes change it. Both arguments must
+  /// outlive this.
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
         pipeline{.target = makeTarget(options.target),
@@ -29,34 +29,33 @@ struct Verification {
                  .dumpKernels = tampering()},
         mesh(options.strategy.mesh) {}
 
-  mlir::ModuleOp module; ///< whole, also where it has been cut
+  mlir::ModuleOp module; ///< whole, also after partitioning
   const VerifyOptions &options;
   const VerifyCost cost;
   Results results;
   const PipelineOptions pipeline;
   VerifyReport found;
 
-  /// Of a mesh, behind weir-partition: the programs of its ranks, and who runs which.
+  /// On a mesh, after weir-partition: the programs of its ranks, and which rank runs which.
   const Mesh &mesh;
   RankPrograms ranks;
   bool isCut() const { return !parts.empty(); }
-  /// What passes change now: the module, or the ranks' programs.
+  /// The modules that passes change now: the module, or the ranks' programs.
   llvm::SmallVector<mlir::ModuleOp> programs() const;
-  /// Runs a pass of the pipeline on them, of a mesh weir-partition too, and tampers.
+  /// Runs a pass of the pipeline on them, on a mesh also weir-partition, and tampers for tests.
   mlir::LogicalResult run(llvm::StringRef pass);
-  /// Takes away what weir-partition says of values, which is for who compares them.
+  /// Removes the attributes with which weir-partition describes values for comparison.
   void forgetLayouts() const;
-  /// Proves that programs or plans of ranks fit together; reports it where they do not.
+  /// Proves that programs or plans of ranks match; reports it if they do not.
   void prove(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs);
-  /// Runs them on the interpreter. Failure where they do not tell each other the same: that is
-  /// reported.
+  /// Runs them on the interpreter. Fails, with a report, if their communication does not match.
   mlir::FailureOr<Outcome> runRanks(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs,
                                     const RandomInputs &feed, bool offsets, Wanted wanted);
 
-  /// Whether there is nothing left to check: each check ends the verification if it finds a fault.
+  /// Whether the verification is over: a check that finds a fault ends it.
   bool ended() const { return found.fault || !found.unverifiable.empty(); }
 
-  /// Where a fault shows first.
+  /// The place where a fault shows first.
   struct Named {
     std::string op, place, why;
   };
@@ -67,14 +66,14 @@ struct Verification {
 
   // What the options ask to be called.
   void tamper(llvm::StringRef pass, mlir::ModuleOp changed) const;
-  /// Tampers with emitted kernels; null where nothing does.
+  /// Tampers with emitted kernels, in tests; null otherwise.
   DumpKernels tampering() const;
   void progress(llvm::StringRef stage, const std::string &text) const;
   void worked(double seconds) const;
 
 private:
   mlir::LogicalResult cut();
-  std::string apart; ///< RankInterpreter::apart of what ran first
+  std::string apart; ///< RankInterpreter::apart of the first form
 
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
 };

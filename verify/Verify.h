@@ -29,45 +29,46 @@
 namespace weir {
 
 struct VerifyOptions {
-  std::string target; ///< one that makeTarget() takes (codegen/targets)
+  std::string target; ///< accepted by makeTarget() (codegen/targets)
   Strategy strategy;  ///< PipelineOptions::strategy
   std::string device; ///< DeviceOptions::kind
-  unsigned seed = 1;  ///< of the random numbers the program is run on
-  GivenInputs inputs; ///< what it is run on instead, where set
-  /// Every form of the program, every entry at every moment, and each gradient by itself.
+  unsigned seed = 1;  ///< of the random inputs
+  GivenInputs inputs; ///< inputs to use instead of random ones, if set
+  /// Runs every form of the program, every entry in every moment, and compares each gradient by
+  /// itself.
   bool full = false;
-  /// One line after every stage, where set.
+  /// Called with one line after every stage, if set.
   std::function<void(const std::string &)> progress;
-  /// Called with the seconds of work that were done, by verifyCost() (verify/Cost.h), where set.
+  /// Called with the seconds of completed work, as in verifyCost() (verify/Cost.h), if set.
   std::function<void(double seconds)> worked;
-  /// For tests that plant faults: called after every pass with its name and the module it has made,
-  /// after code generation with "codegen" and the kernels' module before it is vectorized.
+  /// For tests that plant faults: called after every pass with its name and its result, and after
+  /// code generation with "codegen" and the kernels' module before it is vectorized.
   std::function<void(llvm::StringRef pass, mlir::ModuleOp module)> tamper;
 };
 
-/// The first thing that is wrong.
+/// The first fault.
 struct VerifyFault {
   std::string pass;    ///< the stage after which it shows: "fuse", "lower-to-plan", "codegen"
   std::string result;  ///< "`wte.weight` after @step"
-  std::string op;      ///< the first op that differs; empty where none was found
+  std::string op;      ///< the first op that differs; empty if none was found
   std::string place;   ///< its line of the model
-  std::string message; ///< all of it in one text, without a final newline
+  std::string message; ///< all of it as one text, without a final newline
 };
 
 struct VerifyReport {
-  unsigned unknownGradients = 0; ///< of the gradients, those that differences say nothing of
+  unsigned unknownGradients = 0; ///< gradients for which differences give no answer
   unsigned passes = 0, gradients = 0, kernels = 0, actions = 0, results = 0;
-  unsigned unchanged = 0;   ///< of the passes, those that left the program as it was
+  unsigned unchanged = 0;   ///< passes that left the program unchanged
   double largestExact = 0;  ///< relative, between forms run in f64
-  double largestSlope = 0;  ///< relative, of gradients to differences
-  double largestAction = 0; ///< relative, of launches and library calls to their meaning
+  double largestSlope = 0;  ///< relative, between gradients and differences
+  double largestAction = 0; ///< relative, between launches or library calls and their meaning
   double largestResult = 0; ///< relative, of the artifact's results
   std::optional<VerifyFault> fault;
-  std::string unverifiable; ///< why the program cannot be verified; "" where it could
+  std::string unverifiable; ///< why the program cannot be verified, or ""
 };
 
-/// `module` is as the frontend makes it and consumed. Failure, with a diagnostic, if a form of the
-/// program cannot be compiled or run at all.
+/// `module` is the frontend's, and is consumed. Fails, with a diagnostic, if a form of the program
+/// cannot be compiled or run at all.
 mlir::FailureOr<VerifyReport> verifyProgram(mlir::ModuleOp module, const VerifyOptions &options);
 
 } // namespace weir

@@ -41,7 +41,8 @@ namespace weir {
 /// Handles the signals during its lifetime and, if that ends by an exception, until the end of the
 /// process: a failed run ends with its own status, with any signal after that. A signal
 /// that was received and may be sent again, other than SIGTERM and SIGINT, also stays handled until
-/// then. Only threads that exist before it handle signals, and none that start later. There may be one at a time. Throws as startThread does.
+/// then. Only threads that exist before it handle signals, and none that start later. There may be
+/// one at a time. Throws as startThread does.
 class Signals {
 public:
   /// `passedOnBy`: the process that passes its signals on; 0: none.

@@ -13,17 +13,17 @@
 
 namespace weir::planned {
 
-/// The bytes of an access at one point of its loops, from its address on, in their normal form:
-/// dims have positive strides that rise, the first longer than a piece, so what is contiguous is
-/// one piece. All arithmetic wraps; of an access that passed checkBounds none does.
+/// The bytes of an access at one point of its loops, from its address on, in normal form: dims have
+/// positive, ascending strides, the first longer than a piece, so contiguous bytes are one piece.
+/// All arithmetic wraps; for an access that passed checkBounds, none does.
 struct ByteRanges {
-  uint64_t begin = 0; ///< of the first piece; dims that run backwards put it before the address
+  uint64_t begin = 0; ///< of the first piece; dims that run backwards move it before the address
   uint64_t bytes = 0; ///< of each piece
   std::vector<Dim> dims;
 
-  /// How many pieces there are, and at most `most`.
+  /// The number of pieces, but at most `most`.
   uint64_t pieces(uint64_t most) const;
-  /// From the first byte to behind the last.
+  /// From the first byte to the end of the last.
   uint64_t span() const;
 };
 

@@ -15,10 +15,10 @@
 
 namespace weir::planned {
 
-/// Vector clocks (Mattern, Virtual time and global states of distributed systems, 1989), one a
-/// queue and one an event: for each queue, how much of its work is done before what is issued next.
-/// The host is one queue more, host(): it has the entry's contents as its first work and its inputs
-/// as its second, both done before queue 0 begins.
+/// Vector clocks (Mattern, Virtual time and global states of distributed systems, 1989), one for
+/// each queue and one for each event. For each queue, a clock says how much of its work is done
+/// before the next work that is issued. The host counts as one more queue, host(): its first work
+/// is the entry's contents, its second the inputs, and both are done before queue 0 begins.
 class Clocks {
 public:
   static constexpr uint64_t contents = 1, inputs = 2;
@@ -29,17 +29,17 @@ public:
   uint32_t host() const { return queueCount; }
   uint32_t queues() const { return queueCount; }
   const Clock &of(uint32_t queue) const { return clocks[queue]; }
-  /// Empty where it has not been recorded.
+  /// Empty if it has not been recorded.
   const Clock &ofEvent(uint32_t event) const { return events[event].clock; }
-  /// How much work has been issued on it, or by the host.
+  /// How much work has been issued on the queue, or by the host.
   uint64_t issued(uint32_t queue) const { return clocks[queue][queue]; }
 
-  /// Issues work: the sequence number of its mark.
+  /// Issues work, and returns the sequence number of its mark.
   uint64_t issue(uint32_t queue) { return ++clocks[queue][queue]; }
   void record(uint32_t queue, uint32_t event);
   void wait(uint32_t queue, uint32_t event);
 
-  /// Whether the mark's work is done before what is issued next on the queue.
+  /// Whether the mark's work is done before the next work on the queue.
   bool sees(uint32_t queue, const Mark &mark) const {
     return mark.sequence <= clocks[queue][mark.queue];
   }
@@ -49,7 +49,7 @@ public:
   struct Wait {
     uint32_t event, recordedOn;
   };
-  /// The last different events that the queue has waited for, the latest first.
+  /// The last distinct events that the queue has waited for, the latest first.
   const std::vector<Wait> &waits(uint32_t queue) const { return waited[queue]; }
 
 private:

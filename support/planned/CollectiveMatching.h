@@ -12,7 +12,8 @@
 
 namespace weir::planned {
 
-/// Of one entry of all programs, which have as many and the same layouts.
+/// Matches the collectives of one entry of all programs, which have as many ports with the same
+/// shardings.
 class CollectiveMatching {
 public:
   CollectiveMatching(const MeshPrograms &ranks, uint32_t entry, const Limits &limits)
@@ -21,8 +22,7 @@ public:
   std::optional<RanksFault> check();
 
 private:
-  /// An end of a transfer on its way: the kinds of who sends and who receives, its number and
-  /// microbatch.
+  /// A transfer in flight: the kinds of the sender and the receiver, its number and microbatch.
   struct Way {
     uint32_t from, to;
     uint64_t number, round;
@@ -66,11 +66,11 @@ private:
   const Mesh &mesh;
   const uint32_t entry;
   const Limits &limits;
-  std::vector<std::vector<SyncPoint>> collectives; ///< of each program, and its loops
-  // Ranks that are always at the same place: of each rank its kind, and of each kind a rank.
+  std::vector<std::vector<SyncPoint>> collectives; ///< of each program, with its loops
+  // Ranks that are always at the same place: the kind of each rank, and a rank of each kind.
   std::vector<uint32_t> kindOf;
   std::vector<int64_t> first;
-  uint64_t steps = 0; ///< what following has taken
+  uint64_t steps = 0; ///< steps of the simulation
 
   Way wayOf(uint32_t kind, const SyncPoint &transfer) const {
     uint32_t peer = peerOf(kind, transfer);

@@ -17,7 +17,7 @@ namespace weir::planned {
 
 /// Fault.cpp has a text for each, in this order.
 enum class FaultKind : uint8_t {
-  // No plan at all.
+  // Malformed plans.
   unknownKind,
   misplaced,
   unknownBuffer,
@@ -30,18 +30,18 @@ enum class FaultKind : uint8_t {
   nestingTooDeep,
   tooManyQueues,
   neverRecorded,
-  // Where buffers lie, and when.
+  // Offsets and lifetimes of buffers.
   emptyBuffer,
   bufferOutsideSpace,
   misaligned,
   badLifetime,
   buffersOverlap,
-  // Where accesses lie.
+  // Ranges of accesses.
   accessOutsideBuffer,
   writeToConstant,
   outsideLifetime,
   diesInLoop,
-  // What is read.
+  // Reads.
   readBeforeWrite,
   overwritten,
   // Happens-before.
@@ -53,9 +53,9 @@ enum class FaultKind : uint8_t {
   writtenTwice,
   outputBeforeCompletion,
   queueNotJoined,
-  // Perhaps nothing is wrong, but following it would take too long.
+  // The plan may be correct, but simulating it would take too long.
   tooLongToProve,
-  // Of all ranks together (Ranks.h).
+  // All ranks together (Ranks.h).
   rankWithoutProgram,
   otherEntries,
   otherVariables,
@@ -83,17 +83,17 @@ enum class FaultKind : uint8_t {
   sentTwice,
 };
 
-/// A few words without a place: "read before it is written".
+/// A short text without a place: "read before it is written".
 std::string_view text(FaultKind kind);
 
 struct Fault {
   FaultKind kind;
-  std::string message; ///< which action, queue, access and buffer, and what was expected
-  /// The number of the action it is of; none where it is of a buffer or the host.
+  std::string message; ///< the action, queue, access and buffer, and what was expected
+  /// The number of the action; none for a fault of a buffer or the host.
   std::optional<uint32_t> action = std::nullopt;
 };
 
-/// Nothing where nothing is wrong.
+/// Nothing if there is no fault.
 using Finding = std::optional<Fault>;
 
 } // namespace weir::planned

@@ -13,22 +13,23 @@
 
 namespace weir::planned {
 
-/// One happening of an access: the `sequence`-th work of its queue.
+/// One occurrence of an access: as the work number `sequence` of its queue.
 struct Mark {
-  uint32_t access = 0; ///< an index into FlatPlan::accesses
+  uint32_t access = 0; ///< index in FlatPlan::accesses
   uint32_t queue = 0;
   uint64_t sequence = 0;
   bool operator==(const Mark &) const = default;
 };
 
-/// What following an entry has taken so far.
+/// The cost of the simulation so far.
 struct Effort {
-  uint64_t steps = 0;    ///< look-ups and what they met
-  uint64_t segments = 0; ///< that are stored now
+  uint64_t steps = 0;    ///< look-ups, and the segments that they visit
+  uint64_t segments = 0; ///< stored now
 };
 
-/// A mark for each byte that has one. Bytes with the same mark are one segment, so that whoever
-/// marks many bytes leaves one: over all assignments, each costs a constant number of look-ups.
+/// A mark for each byte that has one. Bytes with the same mark form one segment, so marking many
+/// bytes leaves one segment: amortized over all assignments, each costs a constant number of
+/// look-ups.
 class Intervals {
 public:
   explicit Intervals(Effort &effort) : effort(&effort) {}
@@ -36,8 +37,8 @@ public:
   void assign(uint64_t begin, uint64_t end, const Mark &mark);
   void erase(uint64_t begin, uint64_t end);
 
-  /// Calls visitor(begin, end, mark) for the segments in the range, cut to it, in order, until one
-  /// returns false.
+  /// Calls visitor(begin, end, mark) for the segments in the range, clipped to it, in order, until
+  /// a call returns false.
   template <typename Visitor> void visit(uint64_t begin, uint64_t end, Visitor visitor) const {
     if (segments.empty())
       return;
@@ -58,7 +59,7 @@ private:
   };
   using Map = std::map<uint64_t, Segment>; // by their begins
 
-  /// The first segment that ends behind `place`.
+  /// The first segment that ends after `place`.
   Map::const_iterator firstBehind(uint64_t place) const;
 
   Map segments;

@@ -45,32 +45,32 @@
 
 namespace weir::planned {
 
-/// The round that a loop is in, and how many rounds before it were left out: its travelling
-/// accesses touch what those of the rounds left out would.
+/// The current round of a loop, and the number of skipped rounds before it. Its travelling accesses
+/// also touch the bytes of the skipped rounds.
 struct Round {
   uint64_t index = 0;
   uint64_t leftOut = 0;
 };
 using Rounds = std::array<Round, limits::loops>; // by depth
 
-/// Where the access lies in its space in these rounds.
+/// The address of the access in its space in these rounds.
 uint64_t addressIn(const Placed &placed, const Rounds &rounds);
-/// Its bytes from there on, those of the rounds left out included.
+/// Its bytes from there on, with those of the skipped rounds.
 ByteRanges byteRangesIn(const Placed &placed, const Rounds &rounds);
 
-/// What of a loop has to repeat.
+/// The part of a loop's state that has to repeat.
 struct LoopPeriod {
-  uint64_t period = 0;         ///< 0: nothing can be said, each round has to be followed
-  std::string obstacle;        ///< why not
-  bool hasSlots = false;       ///< something in it travels
-  std::vector<Region> regions; ///< what the loop touches but for slots
+  uint64_t period = 0;         ///< 0: unknown; each round has to be simulated
+  std::string obstacle;        ///< why it is unknown
+  bool hasSlots = false;       ///< an access travels
+  std::vector<Region> regions; ///< touched by the loop, without slots
 };
 
-/// Of the loop `loop`, in these rounds of the loops around it.
+/// For the loop `loop`, in these rounds of the loops around it.
 LoopPeriod loopPeriodOf(const FlatPlan &plan, uint32_t loop, const Rounds &around, Effort &effort);
 
-/// The state before a round, such that alike states are equal. `begin` are the clocks' issued()
-/// when the loop began.
+/// The state before a round, normalized so that alike states are equal. `begin` is the clocks'
+/// issued() at the start of the loop.
 using State = std::vector<uint64_t>;
 State stateOf(const FlatPlan &plan, uint32_t loop, const LoopPeriod &pattern, const Clocks &clocks,
               const std::vector<uint64_t> &begin, const Memory &memory);

@@ -18,17 +18,18 @@ struct Region {
   uint64_t begin, end;
 };
 
-/// The last write of each byte and the last read by each queue since then. That is enough: what has
-/// to come after an earlier access and comes after these has been found to come after it.
+/// The last write of each byte, and the last read by each queue since then. That is enough: an
+/// action that has to follow an earlier access, and follows these, has been found to follow it.
 class Memory {
 public:
   Memory(const FlatPlan &plan, const Clocks &clocks, Effort &effort);
 
-  /// The bytes are there and their writes are done. `reader` has happened on its queue just now.
+  /// Checks that the bytes are written, and that the writes are done. `reader` has just been issued
+  /// on its queue.
   Finding read(const Mark &reader, uint64_t begin, uint64_t end);
-  /// Who wrote or read the bytes is done with them.
+  /// Checks that the writers and readers of the bytes are done.
   Finding write(const Mark &writer, uint64_t begin, uint64_t end);
-  /// Whether the host was the last to write some of these bytes.
+  /// Whether the host wrote some of these bytes last.
   bool isHosts(const Region &region) const;
 
   /// Calls visitor(isWrite, begin, end, mark) for all marks in the region, in a fixed order.

@@ -28,11 +28,11 @@
 namespace weir::planned {
 
 enum class Space : uint8_t {
-  persistent, ///< survives the entry: its buffers live to the entry's end
-  constant,   ///< has its contents for good and is never written
+  persistent, ///< survives the entry: its buffers are alive until the entry's end
+  constant,   ///< has fixed contents, and is never written
   scratch,
-  pinned, ///< the host's side of transfers
-  host    ///< what there is no room for on the device
+  pinned, ///< host side of transfers
+  host    ///< offloaded buffers
 };
 constexpr unsigned spaceCount = 5;
 
@@ -43,22 +43,23 @@ struct Buffer {
   uint64_t size = 0;
   std::string name;
   bool holds = false; ///< has contents when the entry begins: a variable. A constant always has.
-  uint32_t first = 0; ///< the numbers of the actions it lives from and to, both included
+  uint32_t first = 0; ///< its lifetime as numbers of actions, both included
   uint32_t last = 0;
 };
 
-/// How an access moves with a loop around it: by `bytes` a round, backwards where negative.
+/// How an access moves with a loop around it: by `bytes` per round, backwards if negative.
 struct Stride {
-  uint32_t loop = 0; ///< the loop's depth, 0 the outermost; an access has one stride a loop at most
+  uint32_t loop =
+      0; ///< the loop's depth, 0 the outermost; an access has at most one stride per loop
   int64_t bytes = 0;
-  uint32_t modulus = 0; ///< the round counts modulo this, as where buffers are double; 0: as it is
+  uint32_t modulus = 0; ///< the round counts modulo this, as with double buffering; 0: not
 };
 
 using spec::Dim;
 using spec::Mode;
 
-/// Bytes of one buffer that an action touches: `bytes` of them at each point of `dims`, from
-/// offset + sum over loops of stride * (round mod modulus), counted from the buffer's start.
+/// Bytes of one buffer that an action accesses: `bytes` of them at each point of `dims`, from
+/// offset + sum over loops of stride * (round mod modulus), relative to the buffer's start.
 struct Access {
   uint32_t buffer = 0;
   int64_t offset = 0;
@@ -69,18 +70,17 @@ struct Access {
   std::string name;
 };
 
-/// What an action reads may overlap what it writes (in place: how is the kernel's own business),
-/// but no two of its accesses write the same byte.
+/// An action's reads may overlap its writes (in-place updates are the kernel's own business), but
+/// no two of its accesses write the same byte.
 struct Action {
   enum class Kind : uint8_t {
-    work,   ///< touches its accesses
-    loop,   ///< runs `body` `count` times; its accesses happen at the start of each round
-    record, ///< `event` is reached when all that was issued on the queue before is done
-    wait    ///< what the queue is issued from here on begins after the event's last record so far;
-            ///< where there is none yet, as in a loop's first round, at once
+    work,   ///< performs its accesses
+    loop,   ///< runs `body` `count` times; its own accesses happen at the start of each round
+    record, ///< the event is reached when all work issued on the queue before is done
+    wait ///< later work of the queue begins after the event's last record so far, if there is one
   };
   Kind kind = Kind::work;
-  uint32_t queue = 0; ///< of a loop, where its own accesses happen
+  uint32_t queue = 0; ///< of a loop: the queue of its own accesses
   std::vector<Access> accesses;
   uint32_t event = 0;
   uint64_t count = 0;
@@ -88,17 +88,17 @@ struct Action {
   std::string name;
 };
 
-/// The host writes the inputs and starts queue 0, which ends the entry: the host then reads the
-/// outputs, or starts the next. Every other queue begins after nothing: before anything else it has
-/// to wait for what queue 0 has recorded (or another queue that has), and queue 0 for its last
-/// work.
+/// The host writes the inputs and starts queue 0, whose end is the end of the entry: the host then
+/// reads the outputs, or starts the next entry. Every other queue begins independently: before its
+/// first work, it has to wait for an event of queue 0 (or of another queue that has waited), and
+/// queue 0 has to wait for its last work.
 struct Entry {
   std::vector<Buffer> buffers;
   uint32_t queues = 1;
   uint32_t events = 0;
   std::array<uint64_t, spaceCount> sizes = {}; ///< bytes of each Space
-  std::vector<Access> inputs;                  ///< whatever their mode, the host writes these
-  std::vector<Access> outputs;                 ///< and reads these
+  std::vector<Access> inputs;                  ///< written by the host, with any mode
+  std::vector<Access> outputs;                 ///< read by the host
   std::vector<Action> actions;
 };
 

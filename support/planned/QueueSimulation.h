@@ -16,7 +16,7 @@
 
 namespace weir::planned {
 
-/// Where a rank is in its entry: at what it does or gives a queue next, or at its end.
+/// A rank's position in its entry: the next action that it runs or issues to a queue, or the end.
 class Position {
 public:
   explicit Position(const std::vector<SyncPoint> &syncPoints) : frames{{&syncPoints}} { settle(); }
@@ -29,7 +29,7 @@ public:
     ++frames.back().index;
     settle();
   }
-  /// Whether both are in the same rounds of loops with as many of them.
+  /// Whether both are in the same rounds of loops with equal counts.
   bool isInRoundsOf(const Position &other) const;
   /// "in round 2 of 4", or "in no loop".
   std::string rounds() const;
@@ -46,36 +46,36 @@ private:
   std::vector<Frame> frames; ///< the outermost first
 };
 
-/// A rank on its way: queue 0 does what is its own and gives the others what is theirs.
+/// A rank under simulation: queue 0 runs its own actions, and issues those of the others.
 class SimulatedRank {
 public:
   explicit SimulatedRank(const std::vector<SyncPoint> &syncPoints) : issued(syncPoints) {}
 
-  /// Goes on as far as it can, or until it has taken more than `most` steps. Returns how many, and
-  /// adds to `come` the axes along which it has come to a collective.
+  /// Continues as far as possible, or until it has taken more than `most` steps. Returns the number
+  /// of steps, and adds to `come` the axes along which it has reached a collective.
   uint64_t move(uint64_t most, std::vector<std::string_view> &come);
 
-  /// The end of a transfer that it has come to; null where it has not.
+  /// The end of a transfer that it has reached; null if it has not.
   const SyncPoint *transfer() const;
   void passTransfer() { issued.advance(); }
 
-  /// The collective along that axis that it has come to; null where it has not.
+  /// The collective along that axis that it has reached; null if it has not.
   const Position *hereAlong(std::string_view axis) const;
-  /// All its members have come to it.
+  /// All members have reached it.
   void pass(std::string_view axis);
 
-  /// What keeps it from a collective along an axis, or from its end: another that it waits in. Null
-  /// where it has ended.
+  /// The collective that keeps it from reaching a collective along an axis, or its end. Null if it
+  /// has ended.
   const Position *keptFrom(std::string_view axis) const;
-  /// The same of its next action; null where it has ended.
+  /// The same for its next action; null if it has ended.
   const Position *waitsIn() const;
 
 private:
-  /// What a queue was given: a collective, or to wait for a moment of another queue.
+  /// Work that was issued to a queue: a collective, or a wait for a moment of another queue.
   struct Job {
     std::optional<Position> collective;
     uint32_t queue = 0;
-    uint64_t moment = 0; ///< when it has done so many
+    uint64_t moment = 0; ///< reached after so many
   };
   struct Queue {
     std::deque<Job> jobs;
@@ -87,10 +87,10 @@ private:
   const Position *waitsIn(uint32_t queue, size_t depth = 0) const;
 
   Position issued;
-  std::map<uint32_t, Queue> queues;                         ///< all but 0
+  std::map<uint32_t, Queue> queues;                         ///< all except 0
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> events; ///< a queue, and its moment
   std::map<std::string_view, Position> here;                ///< by axis
-  std::map<std::string_view, uint32_t> queueOf;             ///< of axes that it has come to
+  std::map<std::string_view, uint32_t> queueOf;             ///< of the axes reached so far
 };
 
 } // namespace weir::planned

@@ -41,27 +41,27 @@
 
 namespace weir::planned {
 
-/// A collective, an end of a transfer, a loop around some, or what orders the queues that they are
-/// on. Loops without any may be left out.
+/// A collective, an end of a transfer, a loop around some, or an event action of their queues.
+/// Loops without any may be omitted.
 struct SyncPoint {
   uint32_t action = 0; ///< its number in the entry
-  uint32_t queue = 0;  ///< of a loop nothing
-  // A loop's.
-  uint64_t rounds = 0; ///< of all others 0
+  uint32_t queue = 0;  ///< unused for a loop
+  // For a loop:
+  uint64_t rounds = 0; ///< of all others, 0
   std::vector<SyncPoint> body = {};
-  // Of what records an event or waits for it, as Action::Kind.
+  // For an action that records an event or waits for it, as Action::Kind:
   enum class Order : uint8_t { none, record, wait };
-  Order order = Order::none; ///< of a collective none
+  Order order = Order::none; ///< none for a collective
   uint32_t event = 0;
-  // A collective's.
+  // For a collective:
   std::string kind = ""; ///< "all_gather"
   std::string axis = "";
-  uint64_t number = 0;     ///< that it has on all ranks, from 1 on; 0: it has none
-  std::string source = ""; ///< what it was made for: "gpt.weir:12:7", or ""
+  uint64_t number = 0;     ///< the same on all ranks, from 1 on; 0: none
+  std::string source = ""; ///< its place in the model: "gpt.weir:12:7", or ""
   Element element = Element::f32;
   std::vector<uint64_t> bytes = {}; ///< of each member
   uint64_t own = 0;                 ///< this rank's
-  // An end of a transfer's: its kind is "send" or "receive", and `bytes` is one, its size.
+  // For an end of a transfer, with the kind "send" or "receive", and one size in `bytes`:
   uint64_t peer = 0;  ///< the other end's coordinate along the axis
   uint64_t round = 0; ///< the microbatch
 
@@ -89,17 +89,17 @@ struct RankProgram {
   std::vector<RankEntry> entries;
 };
 
-/// Nothing here need be true but the mesh.
+/// Only the mesh has to be correct.
 struct MeshPrograms {
   Mesh mesh;
   std::vector<RankProgram> programs;
-  std::vector<uint32_t> programOf; ///< of each rank
+  std::vector<uint32_t> programOf; ///< by rank
 };
 
-/// What is wrong with a program, beside another one.
+/// A fault of a program, with another one that it does not match.
 struct RanksFault : Fault {
   uint32_t program = 0;
-  std::optional<uint32_t> entry = std::nullopt; ///< by number; none where it is of a variable
+  std::optional<uint32_t> entry = std::nullopt; ///< by number; none for a fault of a variable
 };
 
 /// The first fault, if there is one.

@@ -19,47 +19,48 @@
 
 namespace weir::planned {
 
-/// An action and what it takes.
+/// An action and its time.
 struct TimedAction {
   enum class Kind : uint8_t { work, collective, record, wait, loop, send, sending, receive };
   Kind kind = Kind::work;
   uint32_t queue = 0;
-  double seconds = 0; ///< of work, of collectives, and of sending, which is waiting for a send
-                      ///< beside which nothing is computed; of a send, until it has come
+  double seconds =
+      0; ///< of work, collectives and blocking sends; of other sends, until the data has arrived
   uint32_t event = 0;
   uint64_t count = 0; ///< rounds of a loop
-  bool again = false; ///< work that has been done before
-  // An end of a transfer's, which stands in no loop.
-  uint32_t peer = 0;   ///< the other end, as it is counted among the ranks that are followed
-  uint32_t number = 0; ///< that both ends have
-  uint32_t round = 0;  ///< and the microbatch
+  bool again = false; ///< recomputation
+  // For an end of a transfer, which is in no loop:
+  uint32_t peer = 0;   ///< the other end, as an index of the simulated ranks
+  uint32_t number = 0; ///< the same at both ends
+  uint32_t round = 0;  ///< the microbatch
   std::vector<TimedAction> body = {};
 };
 
-/// When queue 0 has done all, in seconds from the entry's begin. Loops of many rounds are followed
-/// for some, and the others take as long as the last of these.
+/// The time at which queue 0 has done everything, in seconds from the start of the entry. Simulates
+/// some rounds of a long loop; the other rounds take as long as the last of these.
 double secondsOf(const std::vector<TimedAction> &actions);
 
-/// When all of several ranks are done that each do their actions as they come to them: a receive
-/// waits for what is sent under its numbers, and between two ranks one send goes after the other.
-/// Nothing where some wait for ever.
+/// The time at which all of several ranks are done. Each runs its actions in order: a receive waits
+/// for the send with its numbers, and the sends between two ranks run one after the other. Nothing
+/// if ranks wait forever.
 std::optional<double> secondsOf(const std::vector<std::vector<TimedAction>> &ranks);
 
-/// What the actions that `counts` holds for take, one after the other; loops as often as they go.
+/// The total time of the actions for which `counts` holds, without overlap; loops count with all
+/// their rounds.
 double sumOf(const std::vector<TimedAction> &actions, bool (*counts)(const TimedAction &));
 
-/// Seconds of an entry.
+/// Predicted seconds of an entry.
 struct EntryTime {
   double all = 0;
-  double communicating = 0; ///< what its collectives take, one after the other
-  double exposed = 0;       ///< what it would take less if they took nothing
+  double communicating = 0; ///< total time of its collectives, without overlap
+  double exposed = 0;       ///< the time that it would save if these were free
 };
 EntryTime timeOf(const std::vector<TimedAction> &actions);
 
-/// The same actions where collectives and transfers take nothing.
+/// The same actions, with free collectives and transfers.
 std::vector<TimedAction> withoutCollectives(std::vector<TimedAction> actions);
 
-/// The same actions, all of them on queue 0.
+/// The same actions, all on queue 0.
 std::vector<TimedAction> onOneQueue(std::vector<TimedAction> actions);
 
 } // namespace weir::planned

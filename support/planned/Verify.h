@@ -35,14 +35,15 @@
 namespace weir::planned {
 
 struct Limits {
-  uint64_t steps = 50'000'000;   ///< actions and pieces of accesses followed, and what they met
-  uint64_t segments = 2'000'000; ///< runs of bytes told apart at a time, about 100 bytes each
+  uint64_t steps =
+      50'000'000; ///< simulated actions and pieces of accesses, and the segments that they visit
+  uint64_t segments = 2'000'000; ///< segments at a time, about 100 bytes each
 };
 
 struct Verdict {
   Finding fault;              ///< the first that was found
   uint64_t steps = 0;         ///< as Limits::steps
-  uint64_t roundsLeftOut = 0; ///< of loops, for they would have found nothing new
+  uint64_t roundsLeftOut = 0; ///< of loops, because they find nothing new
 };
 
 Verdict verify(const Entry &entry, const Limits &limits = {});

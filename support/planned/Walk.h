@@ -14,8 +14,7 @@
 
 namespace weir::planned {
 
-/// Finds what is read before it is written and what is unordered, of an entry that passed the other
-/// checks.
+/// Finds reads before writes, and unordered accesses, in an entry that passed the other checks.
 class Walk {
 public:
   Walk(const FlatPlan &plan, const Limits &limits);
@@ -42,7 +41,7 @@ private:
   uint64_t leftOut = 0;
   std::vector<uint32_t> lastWork; // by queue
   std::array<std::string, limits::loops>
-      obstacles; // why a loop's rounds are all followed, by depth
+      obstacles; // why all rounds of a loop are simulated, by depth
 };
 
 } // namespace weir::planned

@@ -12,7 +12,7 @@
 
 namespace weir::planned {
 
-/// " 'norm'", or nothing where there is no name.
+/// " 'norm'", or "" if there is no name.
 std::string quoted(const std::string &name);
 /// "action 7 'norm'"
 std::string actionWords(const FlatPlan &plan, uint32_t action);
