@@ -61,9 +61,9 @@ std::optional<Candidate> candidateOf(Operation *op) {
   return fullest ? std::optional(Candidate{op, int64_t(*fullest)}) : std::nullopt;
 }
 
-/// The ops that computing `value` takes and that stand after `where` in its block, in order. Nothing
-/// if one of them cannot move ahead of `where`. `fixed` remembers the ops that cannot: many values
-/// depend on the same ones.
+/// The ops that computing `value` takes and that stand after `where` in its block, in order.
+/// Nothing if one of them cannot move ahead of `where`. `fixed` remembers the ops that cannot: many
+/// values depend on the same ones.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
                                                        const OpOrder &places,
                                                        llvm::DenseSet<Operation *> &fixed) {
