@@ -133,11 +133,12 @@ constexpr Field rows[] = {
         text),
     fieldOf<&Strategy::hosts, readNamed<Mesh>>(
         {"hosts", parallelism, compiler, false, "AXIS=N,...",
-         "Processes that share the ranks of the mesh, with deterministic", "one rank each"},
+         "With deterministic, the mesh that you asked for, which shares the ranks of mesh",
+         "one rank each"},
         text),
     fieldOf<&Strategy::zero, readNumber<0, 3>>(
         {"zero", parallelism, planner, true, "0..3",
-         "ZeRO: shard optimizer state (1), gradients (2), parameters (3)", "0"},
+         "ZeRO: shard optimizer state (1, 2) or also parameters (3)", "0"},
         integer),
     fieldOf<&Strategy::schedule, readNamed<PipelineSchedule>>(
         {"schedule", parallelism, planner, false, "NAME",
@@ -176,11 +177,11 @@ constexpr Field rows[] = {
         integer),
     fieldOf<&Strategy::threads, readNumber<1, 4096>>(
         {"threads", memory, compiler, false, "N", "CPU threads of a rank, each with scratch memory",
-         "1", "", nothing},
+         "1 in weir-opt, else --threads of weir compile", "", nothing},
         integer),
     fieldOf<&Strategy::microbatches, readNumber<1, INT64_MAX>>(
         {"microbatches", memory, planner, true, "N|auto",
-         "Split each batch into N microbatches (gradient accumulation)", "the model's", "auto"},
+         "Split a step's rows into N microbatches (gradient accumulation)", "the model's", "auto"},
         integer),
     fieldOf<&Strategy::offload, readNamed<Offload>>(
         {"offload", memory, planner, true, "WHAT[,WHAT]",

@@ -26,12 +26,12 @@ std::vector<Slot> gpipe(const Pipe &pipe, int64_t) {
   return order;
 }
 
-/// As many forward passes as fill the pipeline, then one forward and one backward in turn
+/// 1F1B: as many forward passes as fill the pipeline, then one forward and one backward in turn
 /// (Narayanan et al., "PipeDream", SOSP 2019, with the flush of "Memory-efficient pipeline-parallel
 /// DNN training", ICML 2021). With several stages per rank, a rank runs groups of as many
 /// microbatches as ranks, stage by stage (Narayanan et al., "Efficient large-scale language model
 /// training on GPU clusters using Megatron-LM", SC 2021).
-std::vector<Slot> oneEach(const Pipe &pipe, int64_t rank) {
+std::vector<Slot> oneForwardOneBackward(const Pipe &pipe, int64_t rank) {
   int64_t all = pipe.microbatches * pipe.chunks, group = pipe.ranks * pipe.chunks;
   int64_t ahead = pipe.chunks == 1 ? pipe.ranks - 1 - rank
                                    : 2 * (pipe.ranks - 1 - rank) + (pipe.chunks - 1) * pipe.ranks;
@@ -105,9 +105,9 @@ constexpr Schedule all[] = {
     // All microbatches forward, then all backward.
     {PipelineSchedule::gpipe, false, 1, anything, gpipe, ofFlush},
     // One forward and one backward in turn: saves activations of as many microbatches as ranks.
-    {PipelineSchedule::one_f_one_b, false, 1, anything, oneEach, ofFlush},
+    {PipelineSchedule::one_f_one_b, false, 1, anything, oneForwardOneBackward, ofFlush},
     // The same, with several stages on each rank: a fraction of the bubble.
-    {PipelineSchedule::interleaved, false, 2, groupsOfRanks, oneEach, ofFlush},
+    {PipelineSchedule::interleaved, false, 2, groupsOfRanks, oneForwardOneBackward, ofFlush},
     // Gradients of parameters separately, when a rank would wait.
     {PipelineSchedule::zero_bubble, true, 1, anything, zeroBubble, ofZeroBubble},
 };

@@ -377,8 +377,10 @@ Command addPlan(CLI::App &app, State &state) {
 
 Command addTune(CLI::App &app, State &state) {
   addArtifact(app, state);
-  writesFile(app.add_option("-o", state.output, "Output file"), ".json")->required();
+  writesFile(app.add_option("-o", state.output, "Output file")->group("Output"), ".json")
+      ->required();
   app.add_option("--device", state.run.device.kind, "Device to measure on (default: as compiled)")
+      ->group("Device")
       ->type_name("NAME");
   return [&] {
     checkOverwrites({namedByOption("-o", state.output)},
@@ -390,12 +392,16 @@ Command addTune(CLI::App &app, State &state) {
 }
 
 Command addProbe(CLI::App &app, State &state) {
-  writesFile(app.add_option("-o", state.output, "Output file (default: standard output)"), ".toml");
+  writesFile(
+      app.add_option("-o", state.output, "Output file (default: standard output)")->group("Output"),
+      ".toml");
   app.add_option("--devices", state.probed.devices,
                  "Number of ranks to measure at once, each on a core (default: all cores)")
+      ->group("Measurement")
       ->type_name("N")
       ->transform(integerWithin(1, 4096));
   app.add_option("--target", state.probed.target, "Compile target of what is measured")
+      ->group("Measurement")
       ->type_name("TARGET")
       ->capture_default_str();
   return [&] {
@@ -453,8 +459,8 @@ Examples:
      addEval, "docs/reference/running.md"},
     {"predict", R"(Write the predictions of a trained model for each row of some data.
 
-The inputs are the model's own parameters: of `model mlp(images: u8[b, 28, 28])`, images. FILE.npy has a row for each row of
-the data. Where the model returns several tensors, the second is FILE_1.npy, and so on.
+Name an input by the model's argument: `--data images=...` for `model mlp(images: ...)`. FILE.npy has a row for each
+row of the data. If the model returns several tensors, the second is FILE_1.npy, and so on.
 
 Examples:
   weir predict mlp.weirx --checkpoint kept --data images=IMAGES -o logits.npy
@@ -493,7 +499,7 @@ Examples:
     {"plan",
      R"(Search for the fastest way to train a model on some devices.
 
-The devices need not be there: a file describes them. It says what each way takes in time and memory.
+The devices need not be there: a file describes them. `weir plan` prints the time and memory of each plan.
 
 Examples:
   weir plan models/gpt-char.weir --cluster cluster.toml

@@ -71,7 +71,7 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
                          ->group("Output")
                          ->type_name("A B")
                          ->expected(2)
-                         ->check(CLI::Range(1, 1000));
+                         ->transform(integerWithin(1, 1000));
   CLI::Option *output =
       writesFile(app.add_option("-o", plan.output, "Write the best plan, for weir compile --plan")
                      ->group("Output"),
