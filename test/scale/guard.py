@@ -47,7 +47,7 @@ def differences(name, recorded, found):
 
 def advice(names):
     return (
-        f"To record what was found, also what is better, so that it is not lost again:\n"
+        f"To record the new figures, improvements included, so that no later change loses them unnoticed:\n"
         f"  tools/test --scale update {' '.join(names)}\n"
-        f"and commit test/scale/record.json with the change that did it; its message says why."
+        f"and commit test/scale/record.json with the change that causes the difference, and say why in its message."
     )
