@@ -185,8 +185,7 @@ constexpr Field rows[] = {
         integer),
     fieldOf<&Strategy::offload, readNamed<Offload>>(
         {"offload", memory, planner, true, "WHAT[,WHAT]",
-         "Offload to host memory: activations, optimizer, parameters, none or auto", "none",
-         "auto"},
+         "Offload to the host: activations, optimizer, parameters or auto", "none", "auto"},
         text),
     {.name = "recompute",
      .group = memory,
