@@ -10,9 +10,11 @@
 #include "artifact/Reader.h"
 #include "artifact/Sharding.h"
 #include "support/Error.h"
+#include "support/Text.h"
 #include "support/Utf8.h"
 #include "support/precision/LossScale.h"
 #include "support/precision/ParameterDtype.h"
+#include "support/program/Limits.h"
 #include "support/program/Names.h"
 #include <algorithm>
 #include <cmath>
@@ -122,8 +124,11 @@ void requireName(const std::string &where, const flatbuffers::String *name, bool
 void ProgramChecker::checkNames() {
   requireName("the model", program.model(), /*optional=*/true);
   requireName("the target", deviceOf(program).target());
-  require(!program.strategy() || isPlainText(program.strategy()->string_view()), "strategy",
-          "it is no plain text");
+  if (const flatbuffers::String *strategy = program.strategy()) {
+    require(isPlainText(strategy->string_view()), "strategy", "it is no plain text");
+    require(strategy->size() <= limits::strategyText, "strategy",
+            concat("it has ", strategy->size(), " bytes: expected at most ", limits::strategyText));
+  }
   for (const Variable *variable : *program.variables())
     requireName("a variable", variable->name());
   if (program.configs())

@@ -73,9 +73,6 @@ llvm::ArrayRef<PassGroup> passGroups();
 /// of weir IR can run it. The pass groups after them are "plan" and "generate".
 llvm::ArrayRef<PassGroup> passGroupsOnTensors();
 
-/// Offloading smaller tensors is not worth the time of their transfers.
-constexpr int64_t smallestOffloaded = 1024;
-
 /// Sets the strategy of a module, where passes read it, and the attributes that follow from it for
 /// the artifact's writer. Every caller that runs passes of the pipeline does this first, as
 /// runPassGroups() and runPass() do.

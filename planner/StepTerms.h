@@ -9,7 +9,7 @@
 // formula. Times are seconds of a step, sizes are bytes of a rank. The letters of the formulas:
 //
 //   m                 microbatches of a step
-//   dp, pp, tp, cp    sizes of the mesh's axes
+//   dp, pp, tp, cp, ep  sizes of the mesh's axes
 //   P, G              bytes of the parameters and of their gradients on a rank of tp and ep, of all
 //                     layers
 //   body, computing   seconds of a microbatch through all layers on the first devices: with

@@ -285,7 +285,7 @@ std::vector<RecordedField> recordedFields(std::string_view text) {
 Strategy recordedStrategy(std::string_view text) {
   Strategy strategy;
   for (const RecordedField &one : recordedFields(text))
-    if (const Field *known = findField(one.name))
+    if (const Field *known = findField(one.name); known && known->record != Field::Record::nothing)
       known->set(strategy, one.value); // a value that is not known changes nothing
   return strategy;
 }

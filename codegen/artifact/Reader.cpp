@@ -119,8 +119,7 @@ static Strategy strategyIn(const fb::Program &program) {
     strategy = strategy::recordedStrategy(program.strategy()->string_view());
   strategy.precision = fb::precisionOf(program);
   strategy.paramType = fb::elementOf(program.master());
-  if (program.hosts())
-    strategy.hosts = fb::hostsOf(program);
+  strategy.hosts = fb::hostsOf(program);
   return strategy;
 }
 

@@ -137,7 +137,7 @@ Value Elaborator::call(const ast::CallExpr &expr) {
     return {};
   }
   if (owns) {
-    instance = instances.instantiate(*callable, expr.path, expr.callee.range, *entry());
+    instance = instances.instantiate(*callable, expr.path, expr.callee.range, entry());
     if (!instance)
       return {};
   }

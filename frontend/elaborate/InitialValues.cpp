@@ -127,8 +127,8 @@ void InitialValues::restate(const Variable &state, mlir::Operation *first, mlir:
   bool depends = false, known = true; // what is not known is an error of its own
   auto look = [&](mlir::Value used) {
     const Variable *variable = variableOf(used);
-    depends |=
-        variable && (variable->role == Role::parameter || restatedValues.count(variable) != 0);
+    depends |= variable && (variable->role == Role::parameter ||
+                            restatedValues.contains(variable->path.symbol));
     known &= variable || used.getParentBlock() == &block;
   };
   look(value);
@@ -150,7 +150,7 @@ void InitialValues::restate(const Variable &state, mlir::Operation *first, mlir:
       return mapping.lookup(used);
     mlir::Value made;
     if (const Variable *variable = variableOf(used)) {
-      made = restatedValues.lookup(variable);
+      made = restatedValues.lookup(variable->path.symbol);
       if (!made)
         made = ReadOp::create(opBuilder, locations.at(variable->range), variable->type,
                               variable->path.symbol);
@@ -167,7 +167,7 @@ void InitialValues::restate(const Variable &state, mlir::Operation *first, mlir:
   }
   mlir::Value again = valueOf(value);
   WriteOp::create(opBuilder, state.location, state.path.symbol, again);
-  restatedValues[&state] = again;
+  restatedValues[state.path.symbol] = again;
 }
 
 Variable *InitialValues::declare(const ast::Identifier &name, Role role, const ModelPath &path,

@@ -58,7 +58,7 @@ private:
   mlir::func::FuncOp init;
   mlir::Value seed, zero;      ///< in init
   mlir::func::FuncOp restated; ///< `states`; null where no state begins as a parameter
-  llvm::DenseMap<const Variable *, mlir::Value> restatedValues;
+  llvm::StringMap<mlir::Value> restatedValues; ///< by symbol
 };
 
 } // namespace weir::elab

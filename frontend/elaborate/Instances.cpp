@@ -67,7 +67,7 @@ void Instances::reportTaken(const std::string &path, Range range, const std::str
 
 std::shared_ptr<Instance> Instances::instantiate(const ast::CallableItem &callable,
                                                  const std::optional<ast::Path> &path, Range range,
-                                                 Entry &entry) {
+                                                 Entry *entry) {
   const std::string &name = callable.name.text;
   if (current->callable && !ownsVariables(current->callable)) {
     const char *kind =
@@ -82,7 +82,7 @@ std::shared_ptr<Instance> Instances::instantiate(const ast::CallableItem &callab
   auto full = resolvePath(path, callable.callableKind == ast::CallableKind::model ? "" : name);
   if (!full)
     return nullptr;
-  auto [place, isNew] = entry.paths.try_emplace(full->symbol);
+  auto [place, isNew] = entry->paths.try_emplace(full->symbol);
   PathClaim &claim = place->second;
   // Made before by the same instance, but not in this run through its body.
   bool kept = !isNew && claim.owner == current->instance && claim.execution != current->execution &&

@@ -24,10 +24,10 @@ public:
       : evaluator(evaluator), reporter(evaluator.reporter), current(evaluator.calls) {}
 
   /// A new instance, or in a later call of the instance around it the one made there before. Null
-  /// after an error.
+  /// after an error. `entry` is null where no entry is elaborated: then nothing may use a block.
   std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable,
                                         const std::optional<ast::Path> &path, Range range,
-                                        Entry &entry);
+                                        Entry *entry);
   /// Whether a variable of the innermost call may have a path: no other instance has one there.
   /// Reported if not.
   bool claimPath(const ModelPath &path, const ast::Identifier &name, Entry &entry);

@@ -60,7 +60,7 @@ struct FileScope {
 };
 
 /// The model file and the prelude's files, and which callables each of them sees: the model file
-/// its own first and then the prelude's, the prelude only its own.
+/// its own first and then the prelude's, a file of the prelude those of the prelude.
 class Files {
 public:
   Files(const ast::Module &model, const std::vector<const ast::Module *> &prelude);

@@ -161,7 +161,7 @@ void Elaborator::let(const ast::LetStmt &stmt) {
     return bind(stmt.name, {});
   }
   std::shared_ptr<Instance> instance =
-      instances.instantiate(*callable, stmt.path, stmt.callee.range, *entry());
+      instances.instantiate(*callable, stmt.path, stmt.callee.range, entry());
   if (!instance)
     return bind(stmt.name, {});
   for (CallArgument &option : options) {

@@ -30,10 +30,17 @@
 #include <utility>
 #include <vector>
 
+namespace weir {
+
+/// Offloading smaller tensors is not worth the time of their transfers.
+constexpr int64_t smallestOffloaded = 1024; ///< bytes
+
+} // namespace weir
+
 namespace weir::buffers {
 
 struct Tensor {
-  int64_t bytes = 0;      ///< of scratch, aligned; 0: it lies in a variable
+  int64_t bytes = 0;      ///< of scratch, aligned; 0: it lies in a variable or with the host
   int64_t padding = 0;    ///< bytes of these that alignment adds
   int scope = 0;          ///< the block that it is a value of, by number
   bool lends = true;      ///< its memory may become a result's: not that of arguments and variables

@@ -19,7 +19,6 @@
 #include "ir/weir/program/Offload.h"
 #include "ir/weir/program/Yield.h"
 #include "ir/weir/transfer/Transfer.h"
-#include "passes/Pipeline.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/stages/GatherSections.h"
 

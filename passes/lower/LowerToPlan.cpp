@@ -16,12 +16,10 @@
 #include "ir/weir/Sharding.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/kernel/Kernel.h"
-#include "ir/weir/kernel/KernelStructure.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Offload.h"
 #include "ir/weir/program/Variable.h"
-#include "ir/weir/program/Yield.h"
 #include "ir/weir/requests/Recompute.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -74,7 +72,9 @@ Value EntryLowering::memoryOfTensor(int tensor) {
   if (int buffer = memory.buffers[tensor]; buffer >= 0)
     return allocated.lookup(buffer);
   const buffers::Tensor &one = step.step.tensors[tensor];
-  const buffers::Variable &in = step.variables[one.bytes ? one.variable : one.readsVariable];
+  const int variable = one.bytes ? one.variable : one.readsVariable;
+  assert(variable >= 0 && "a tensor without a buffer lies in a variable");
+  const buffers::Variable &in = step.variables[variable];
   return in.carried >= 0 ? memoryOfTensor(in.carried) : use(in.name, function.getLoc());
 }
 

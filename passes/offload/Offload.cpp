@@ -22,6 +22,7 @@
 #include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/buffers/BufferRules.h"
 
 namespace weir {
 #define GEN_PASS_DEF_OFFLOAD

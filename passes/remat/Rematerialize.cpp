@@ -29,6 +29,7 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/buffers/BufferRules.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
 #include "passes/remat/MarkRecomputed.h"

@@ -13,7 +13,9 @@
 namespace weir::remat {
 
 // Rematerialization rewrites and measures the model of passes/buffers.
-using namespace buffers;
+using buffers::Action;
+using buffers::Step;
+using buffers::Tensor;
 
 /// What is not kept from the forward computation to the backward one.
 struct Released {

@@ -475,8 +475,8 @@ void Processes::exchange(unsigned lane, std::span<const int64_t> members, const 
                          std::span<const std::span<const std::byte>> to,
                          std::span<const std::span<std::byte>> from) {
   const auto asked = Channel::Clock::now();
-  Exchange &exchange = begin(lane);
   Carried carried{members, what, to, from, std::vector<Carried::Peer>(members.size())};
+  Exchange &exchange = begin(lane);
   try {
     carry(exchange, carried);
   } catch (const GroupFailure &failure) {

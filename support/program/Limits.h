@@ -21,6 +21,7 @@ constexpr uint64_t alignment = 64;
 constexpr uint32_t loops = 4;      ///< around one another
 constexpr uint32_t rounds = 65536; ///< of a loop, and so microbatches of a step
 constexpr uint32_t queues = 32;
+constexpr uint32_t strategyText = 65536;              ///< bytes
 constexpr uint64_t threadScratch = uint64_t(1) << 34; ///< bytes
 
 } // namespace weir::limits

@@ -242,7 +242,7 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
 void printStrategy(const ordered_json &strategy, std::ostream &out) {
   if (strategy.is_null())
     return;
-  out << "Strategy: recorded fields that differ from their defaults (see `weir help strategy`)\n";
+  out << "Strategy: the fields that the compile set (see `weir help strategy`)\n";
   Table table({"field", "value", "meaning"}, {false, false, false});
   for (const ordered_json &one : strategy)
     table.add({one["field"], one["value"], one["help"]});

@@ -180,8 +180,7 @@ TEST(PrintDescription, BeginsWithEightLines) {
 TEST(PrintDescription, HasTheStrategyBehindThem) {
   const std::string text = printed(facts("mesh=dp=2 zero=1 color=red"));
   for (const char *line :
-       {"\n\nStrategy: recorded fields that differ from their defaults (see `weir help "
-        "strategy`)\n",
+       {"\n\nStrategy: the fields that the compile set (see `weir help strategy`)\n",
         "\n  field  value  meaning\n", "\n  mesh   dp=2   Device mesh, such as dp=2,tp=2 (axes: ",
         "\n  zero   1      ZeRO: shard optimizer state (1, 2) ", "\n  color  red\n\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
