@@ -13,9 +13,7 @@
 namespace weir::remat {
 
 // Rematerialization rewrites and measures the model of passes/buffers.
-using buffers::Action;
-using buffers::Step;
-using buffers::Tensor;
+using namespace buffers;
 
 /// What is not kept from the forward computation to the backward one.
 struct Released {
