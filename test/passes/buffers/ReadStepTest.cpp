@@ -31,6 +31,7 @@ public:
     mlir::DialectRegistry registry;
     registerTargetDialects(registry);
     context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects(); // code generation makes ops of several
     context.loadDialect<WeirDialect, plan::PlanDialect, mlir::func::FuncDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     target = makeTarget("cpu:x86-64-v4");
