@@ -84,32 +84,32 @@ bool ModelPlan::holds(const ast::ExprPtr &where,
   return evaluator.holds(where, texts, /*otherwise=*/false);
 }
 
-/// The first text of a predicate that is the former name of an op; null if there is none, or if the
-/// predicate contains a present name too.
-static const ast::StringExpr *formerNameIn(const ast::Expr &where) {
-  const ast::StringExpr *found = nullptr;
-  bool isPresent = false;
+/// The part of a predicate that is this text; else, as where a config has it, all of the predicate.
+static Range rangeOf(const std::string &text, const ast::Expr &where) {
+  Range range = where.range;
   visit(where, [&](const ast::Expr &expr) {
-    const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
-    if (text && !found && !presentNameOf(text->value).empty())
-      found = text;
-    isPresent |= text && !formerNameOf(text->value).empty();
+    const auto *literal = llvm::dyn_cast<ast::StringExpr>(&expr);
+    if (literal && literal->value == text)
+      range = literal->range;
   });
-  return isPresent ? nullptr : found;
+  return range;
 }
 
-/// A predicate that contains a former name of an op sees the op by that name.
+/// A predicate that is about the former name of an op, and not about the present one, sees the op
+/// by its former name. What it is about shows where it differs from what it says of an op of any
+/// other name.
 bool ModelPlan::matches(const Pin &pin, const std::string &name, const std::string &op) {
   auto holdsFor = [&](const std::string &op) {
     return holds(pin.entry->where, {{"name", name}, {"op", op}});
   };
-  bool result = holdsFor(op);
-  std::string before = formerNameOf(op).str();
-  const ast::StringExpr *text =
-      pin.entry->where && !before.empty() ? formerNameIn(*pin.entry->where) : nullptr;
-  if (!text || holdsFor(before) == result)
+  const bool result = holdsFor(op);
+  const std::string before = formerNameOf(op).str();
+  if (!pin.entry->where || before.empty())
     return result;
-  diagnostics.renamed(text->range, text->value, presentNameOf(text->value).str());
+  const bool ofOthers = holdsFor("");
+  if (result != ofOthers || holdsFor(before) == ofOthers)
+    return result;
+  diagnostics.renamed(rangeOf(before, *pin.entry->where), before, op);
   return !result;
 }
 
