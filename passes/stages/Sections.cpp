@@ -214,8 +214,8 @@ private:
     }
     if (home >= section)
       return emitError(value.getLoc())
-             << "is carried from the backward pass of one microbatch to the next, which a pipeline "
-                "has already started: expected a --mesh without pp";
+             << "this value is carried from one microbatch to the next, which the pipeline starts "
+                "before the value is known: expected another --schedule, or a --mesh without pp";
     auto [known, isNew] = saved.try_emplace(value, int64_t(saved.size()) + 1);
     if (isNew) {
       Made &made = sections[size_t(home)];
