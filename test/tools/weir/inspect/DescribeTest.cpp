@@ -191,7 +191,7 @@ TEST(PrintDescription, SaysEverything) {
   std::string text = printed(facts());
   for (const char *words :
        {"w     parameter  f32   4 x 4          64      1  net.weir:2",
-        "15.1%  k0      map        2       4    0.0  0.0  mul tanh  net.weir:3,5",
+        "15.1%  k0      map        2         4    0.0  0.0  mul tanh  net.weir:3,5",
         "84.9%  step       2  0.000  0.1  product 2x3x5  net.weir:7,8",
         "Alive at the peak (step, action 1)"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
