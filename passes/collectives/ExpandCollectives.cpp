@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
+// passes/sharding/Reshard.cpp inserts collectives, and this pass expands those that add up values.
 // Each rank adds up what it receives in the order of ranks. So a step has the same bits with every
 // transport:
 //

@@ -39,9 +39,10 @@ using namespace weir::sharding;
 
 namespace {
 
-/// How much of what is cut over the axes of a batch, besides rows (Rajbhandari et al., "ZeRO:
-/// Memory optimizations toward training trillion parameter models", SC 2020). Gradients follow from
-/// the states of optimizers, so 1 and 2 are one.
+/// Which variables are sharded over the axes of a batch: only optimizer state (ZeRO-1), or
+/// parameters, too (ZeRO-3, FSDP). Rajbhandari et al., "ZeRO: Memory optimizations toward training
+/// trillion parameter models", SC 2020. A gradient gets the sharding of its optimizer state, so
+/// --zero 2 is the same as 1.
 enum Zero { optimizers = 1, parameters = 3 };
 
 /// Cuts the piece of a variable over the axis whose largest share is then smallest, the first of
