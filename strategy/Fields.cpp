@@ -133,8 +133,8 @@ constexpr Field rows[] = {
         text),
     fieldOf<&Strategy::hosts, readNamed<Mesh>>(
         {"hosts", parallelism, compiler, false, "AXIS=N,...",
-         "With deterministic, the mesh that you asked for, which shares the ranks of mesh",
-         "one rank each"},
+         "With --deterministic, the mesh of devices; mesh then lists virtual ranks",
+         "one rank per device"},
         text),
     fieldOf<&Strategy::zero, readNumber<0, 3>>(
         {"zero", parallelism, planner, true, "0..3",
@@ -150,7 +150,8 @@ constexpr Field rows[] = {
         truth),
     fieldOf<&Strategy::contextParallel, readNamed<ContextParallel>>(
         {"context-parallel", parallelism, planner, false, "WAY",
-         "Attention over cp: all-to-all, gather or ring", "chosen by the heads"},
+         "Communication of attention over cp: all-to-all, gather or ring",
+         "all-to-all if there are enough heads, else gather"},
         text),
     fieldOf<&Strategy::deterministic, readNamed<bool>>(
         {"deterministic", parallelism, user, false, "",
@@ -192,7 +193,7 @@ constexpr Field rows[] = {
      .form = list,
      .by = planner,
      .isCommon = true,
-     .value = "PATH",
+     .value = "PATTERN",
      .help = "Activation checkpointing: recompute these blocks, such as h.*.mlp",
      .standard = "the model's",
      .automatic = "",
@@ -213,11 +214,11 @@ constexpr Field rows[] = {
         truth),
     fieldOf<&Strategy::gradReduceType, readReduceType>(
         {"grad-reduce-dtype", communication, user, false, "TYPE",
-         "Type in which ranks reduce gradients: f32, or that of --precision", "f32"},
+         "Type for reducing gradients: f32, or the type of --precision", "f32"},
         text),
     fieldOf<&Strategy::tpReduceType, readReduceType>(
         {"tp-reduce-dtype", communication, user, false, "TYPE",
-         "Type in which tp reduces its sums: f32, or that of --precision", "f32"},
+         "Type for reducing sums over tp: f32, or the type of --precision", "f32"},
         text),
     fieldOf<&Strategy::link, readNamed<Link>>(
         {"link", communication, planner, false, "BYTES/s[,TIME]",
@@ -225,8 +226,8 @@ constexpr Field rows[] = {
         text),
     fieldOf<&Strategy::rates, readNamed<MeshRates>>(
         {"rates", communication, planner, false, "RATES",
-         "Assumed rates of compute, memory and links, which choose shardings",
-         "those of an accelerator of 2023"},
+         "Assumed compute rate and bandwidths; the compiler chooses shardings by them",
+         "rates of an accelerator of 2023"},
         text),
 };
 

@@ -35,15 +35,17 @@ static std::string_view onResume(Field::Record record) {
 std::string page() {
   std::string text =
       "# Strategy\n\n"
-      "A strategy is every decision about how a training step is carried out. It does not change "
-      "the model. Options of\nthe command line set it, and so does a plan file. The "
-      "compiler keeps it in the module as `weir.strategy`, where passes read it.\n"
-      "Artifacts and [checkpoints](checkpoints.md#resuming) record it, except `memory` and "
-      "`threads`.\n"
-      "`weir-opt --weir-strategy=\"mesh=dp=2,tp=2 zero=1\"` sets it for a single pass. This page "
-      "is "
-      "what `weir help strategy` prints,\nfrom `strategy/Fields.cpp`; "
-      "`tools/dev/command-reference` writes it.\n";
+      "A strategy contains all decisions about how to execute a training step. It is not a part of "
+      "the model. You set its fields\n"
+      "with options of the command line, or with a plan file. The compiler stores the strategy in "
+      "the attribute `weir.strategy` of\n"
+      "the module, where passes read it. Artifacts and [checkpoints](checkpoints.md#resuming) "
+      "record all fields except `memory` and\n"
+      "`threads`. `weir-opt --weir-strategy=\"mesh=dp=2,tp=2 zero=1\"` sets a strategy for a "
+      "single pass.\n\n"
+      "`weir help strategy` prints this page. Its tables come from `strategy/Fields.cpp`. After a "
+      "change of the fields, update the\n"
+      "page with `tools/dev/command-reference`.\n";
   std::string_view group;
   for (const Field &field : fields()) {
     if (field.groupName() != group) {

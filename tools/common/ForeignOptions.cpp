@@ -102,7 +102,7 @@ constexpr ForeignOption rows[] = {
     {"--gradient-checkpointing --activation-checkpointing --grad-checkpointing --grad-checkpoint "
      "--checkpoint-activations --activation-checkpoint --remat --recompute-activations",
      "--memory SIZE",
-     "Weir recomputes activations that do not fit; --recompute PATHS names the blocks instead"},
+     "Weir recomputes activations that do not fit; --recompute PATTERN names the blocks instead"},
     {"--max-memory --memory-limit --gpu-memory-utilization", "--memory SIZE", ""},
     {"--offload-optimizer --cpu-offload --optimizer-offload", "--offload optimizer", ""},
     {"--offload-params --offload-param --param-offload", "--offload parameters", ""},

@@ -69,8 +69,9 @@ Examples:
   weir help train
   weir help strategy
 
-Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
-finite, 6 device or memory, 7 another rank lost, 8 storage, 75 checkpointed on a signal: start me again.)";
+Exit status: 0 done, 1 internal error (please report it), 2 usage, 3 bad model or artifact,
+4 bad data, 5 NaN or infinity, 6 out of memory or device error, 7 lost rank, 8 storage error,
+75 stopped by a signal after a checkpoint: run again with --resume.)";
 
 /// What the options of one command line are read into; it outlives the commands.
 struct State {
@@ -497,7 +498,7 @@ Examples:
   weir inspect gpt.weirx --plan)",
      addInspect, "docs/reference/inspect.md"},
     {"plan",
-     R"(Search for the fastest way to train a model on some devices.
+     R"(Search for the fastest way to parallelize a model on given devices.
 
 The devices need not be there: a file describes them. `weir plan` prints the time and memory of each plan.
 

@@ -39,7 +39,7 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
   say("--schedule", "NAME", "Use only this pipeline schedule (default: any)");
   say("--sequence-parallel", "on|off", "Use only plans with, or without, sequence parallelism");
   say("--microbatches", "N", "Use only plans with N microbatches");
-  say("--recompute", "PATH", "Recompute these blocks, such as h.*.mlp, where memory is short");
+  say("--recompute", "PATTERN", "Recompute these blocks, such as h.*.mlp, where memory is short");
   CLI::Option *plans =
       app.add_option("--plan", plan.plans, "Compare these plans instead of searching")
           ->group("Search")
