@@ -63,7 +63,7 @@ static std::optional<Blame> blame(const Watched &before, const Watched &after,
     for (const Tensor &result : results)
       if (!known.has(result))
         found = Blame{op->getName().getStringRef().str(), op->getLoc(),
-                      "nothing before the pass computes what it does", true};
+                      "nothing before the pass computes its value", true};
   });
   if (found)
     return found;

@@ -105,9 +105,9 @@ void Samples::report(StringRef pass, const Sample &sample, llvm::ArrayRef<Disagr
   verification.report(
       pass, llvm::formatv("`{0}` of @{1}{2}", first.name, first.entry, sample.words).str(),
       Verification::named(blame),
-      llvm::formatv("element {0} should be {1:e9} but is {2:e9} ({3} result{4} in all)",
-                    first.index, first.expected, first.found, wrong.size(),
-                    wrong.size() == 1 ? "" : "s")
+      llvm::formatv("element {0} should be {1:e9} but is {2:e9} ({3} {4})", first.index,
+                    first.expected, first.found, wrong.size(),
+                    wrong.size() == 1 ? "result differs" : "results differ")
           .str());
 }
 

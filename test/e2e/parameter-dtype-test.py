@@ -142,7 +142,7 @@ class Masters(weirtest.Test):
         options = [
             "train", GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", kept, "--resume", "--extend",
         ]  # fmt: skip
-        wanted = r"param-dtype: bf16 -> f32\nGive what it was started with, or allow the difference: --change param-dtype"
+        wanted = r"param-dtype: bf16 -> f32\nUse the settings of the run, or allow these differences: --change param-dtype"
         self.fails(3, wanted, "weir", *options, "--steps", 8)
         self.weir(*options, "--steps", 8, "--change", "param-dtype")
         self.fails(3, r"param-dtype: f32 -> bf16", "weir", *options, "--steps", 12, "--param-dtype", "bf16")

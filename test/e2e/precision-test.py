@@ -125,7 +125,7 @@ train {
             "train", MODEL, *SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--steps", 8, "--checkpoint", kept,
             "--resume", "--extend",
         ]  # fmt: skip
-        self.fails(3, r"precision: bf16 -> f32\nGive what it was started with", "weir", *options)
+        self.fails(3, r"precision: bf16 -> f32\nUse the settings of the run", "weir", *options)
         self.weir(*options, "--change", "precision")
 
     def test_inspect_says_which(self):

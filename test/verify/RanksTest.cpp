@@ -170,7 +170,7 @@ const Fault faults[] = {
      },
      0, "pp=2"},
     {"another_number_than_was_sent", "split-stages", false, "weir.",
-     "nothing before the pass computes what it does",
+     "nothing before the pass computes its value",
      [](ModuleOp module) {
        auto receive = first<ReceiveOp>(module, [](ReceiveOp) { return true; });
        if (!receive)

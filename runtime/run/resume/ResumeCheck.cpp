@@ -224,10 +224,11 @@ void requireSameRun(const std::string &path, const Manifest &before, const Manif
   if (!changed.empty())
     say(concat(path, ": the run was started with another strategy: ", join(changed, "; ")));
   if (!lines.empty())
-    throw Failure(
-        exit, concat(path, ": the run was started with something else:\n  ", join(lines, "\n  "),
-                     "\nGive what it was started with, or allow the difference: --change ",
-                     join(refused, ",")));
+    throw Failure(exit,
+                  concat(path, ": the run was started with different settings:\n  ",
+                         join(lines, "\n  "),
+                         "\nUse the settings of the run, or allow these differences: --change ",
+                         join(refused, ",")));
   if (!unknown.empty())
     say(concat(path,
                ": this checkpoint or the artifact is from an older version of Weir, which did not "

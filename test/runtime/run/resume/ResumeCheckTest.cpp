@@ -157,7 +157,7 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
   for (const Case &one : cases) {
     begin();
     std::string message = resume(one.change, {}, one.exit);
-    EXPECT_TRUE(says(message, {"step-00000010: the run was started with something else",
+    EXPECT_TRUE(says(message, {"step-00000010: the run was started with different settings",
                                "--change " + join(one.facts, ",")}));
     EXPECT_TRUE(says(message, one.said));
     resume(one.change, {one.facts[0] == "order" ? "data" : "order"}, one.exit);
@@ -201,8 +201,8 @@ TEST_F(ResumeCheck, AStrategyIsComparedByField) {
         p.loss_scale = "8";
       },
       {}, Exit::model);
-  EXPECT_TRUE(says(message, {"\n  loss-scale: none -> 8\nGive what it was started with, or allow "
-                             "the difference: --change loss-scale"}));
+  EXPECT_TRUE(says(message, {"\n  loss-scale: none -> 8\nUse the settings of the run, or allow "
+                             "these differences: --change loss-scale"}));
 }
 
 TEST_F(ResumeCheck, WhatDoesNotMatterIsNotRefused) {
