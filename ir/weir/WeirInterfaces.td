@@ -74,12 +74,17 @@ def Castable : OpInterface<"Castable"> {
 def Shardable : OpInterface<"Shardable"> {
   let cppNamespace = "::weir";
   let description = [{
-    The op's factors: which dimensions of operands and results move together when they are cut into shards, which of them
-    are reduced (the results are then partial), and which have to be whole.
+    How the op can be sharded. A rule assigns a factor to each dimension of the operands and results, as a letter of einsum
+    does: in `mk,kn->mn`, the factors are m, k and n. Dimensions with the same factor are sharded together. If a rank has a
+    shard of m, it computes the same shard of the result. If it has a shard of k, which the result lacks, its result is
+    partial: one term of a sum over ranks. Some factors cannot be sharded.
   }];
   let methods = [
     InterfaceMethod<"", "::weir::ShardRule", "shardRule", (ins)>,
-    InterfaceMethod<"Which sums may be added up behind the op as well as before it.", "::weir::Linearity", "linearity", (ins)>];
+    InterfaceMethod<[{
+        In which operands the op is linear. If such an operand is partial, the result may be partial: the op is applied to
+        each term, and the terms are added up after it.}],
+        "::weir::Linearity", "linearity", (ins)>];
 }
 
 def Localizable : OpInterface<"Localizable"> {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Choose.h says what is chosen, and by which costs. This file searches: it starts from the cheapest
+// choices of ParetoFrontier.h, and measures the arena of each choice that it considers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/remat/Choose.h"
 #include "passes/remat/ParetoFrontier.h"
