@@ -23,8 +23,7 @@ std::string wholeNumber(std::string_view text, int64_t least, int64_t most, int6
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
     return concat("expected a whole number from ", least,
-                  most == INT64_MAX ? "" : concat(" to ", most), ", but found ",
-                  text.empty() ? "\"\"" : text);
+                  most == INT64_MAX ? "" : concat(" to ", most), butFound(text));
   value = number;
   return "";
 }
@@ -36,8 +35,7 @@ template <int64_t least, int64_t most> std::string readNumber(std::string_view t
 std::string readParamType(std::string_view text, Element &type) {
   std::optional<Element> named = parameterDtypeNamed(text);
   if (!named)
-    return concat("expected ", parameterDtypeOptions(), ", but found ",
-                  text.empty() ? "\"\"" : text);
+    return concat("expected ", parameterDtypeOptions(), butFound(text));
   type = *named;
   return "";
 }
@@ -48,7 +46,7 @@ std::string readReduceType(std::string_view text, Element &type) {
       type = element;
       return "";
     }
-  return concat("expected f32, bf16 or f16, but found ", text.empty() ? "\"\"" : text);
+  return concat("expected f32, bf16 or f16", butFound(text));
 }
 
 template <class T> std::string readNamed(std::string_view text, T &value) {
@@ -77,6 +75,12 @@ template <class T> T initial(const Setting<T> &member) { return *member; }
 template <class T> T initial(const std::optional<T> &) { return T(); }
 Mesh initial(const Mesh &) { return {}; }
 int64_t initial(int64_t) { return 0; }
+
+/// Whether a text of a strategy, "recompute=a recompute=b" in quotation marks, cannot have the
+/// letter in a value.
+bool endsWord(char letter) {
+  return (letter >= 0 && letter <= ' ') || letter == '"' || letter == '\\';
+}
 
 /// What is said of a field by whoever adds it.
 struct Words {
@@ -202,8 +206,10 @@ constexpr Field rows[] = {
      .isDefault = [](const Strategy &strategy) { return !has(strategy.recompute); },
      .texts = [](const Strategy &strategy) { return strategy.recompute; },
      .set = [](Strategy &strategy, std::string_view text) -> std::string {
-       if (text.empty())
-         return "expected paths of blocks, such as h.*.mlp, but found \"\"";
+       if (text.empty() || std::ranges::any_of(text, endsWord))
+         return concat("expected paths of blocks without spaces or quotation marks, such as "
+                       "h.*.mlp, but found \"",
+                       text, "\"");
        strategy.recompute.emplace_back(text);
        return "";
      },
@@ -291,21 +297,32 @@ Strategy recordedStrategy(std::string_view text) {
   return strategy;
 }
 
+/// What is wrong with a word that is no NAME=VALUE of a field.
+static std::string notAField(std::string_view word, std::string_view name) {
+  if (name.empty())
+    return concat("expected NAME=VALUE", butFound(word));
+  if (findField(name))
+    return concat(name, ": expected ", name, "=VALUE");
+  std::vector<std::string> names;
+  for (const Field &field : rows)
+    names.emplace_back(field.name);
+  return concat("unknown strategy field ", name, didYouMean(name, names), "; expected one of ",
+                join(names));
+}
+
 std::string valueOf(std::string_view text, Strategy &strategy) {
+  std::vector<std::string> seen;
   for (const std::string &word : split(text, ' ')) {
     if (word.empty())
       continue;
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     const Field *found = findField(name);
-    if (!found || equals == word.npos) {
-      std::vector<std::string> names;
-      for (const Field &field : rows)
-        names.emplace_back(field.name);
-      return !found ? concat("unknown strategy field ", name, didYouMean(name, names),
-                             "; expected one of ", join(names))
-                    : concat(name, ": expected ", name, "=VALUE");
-    }
+    if (!found || equals == word.npos)
+      return notAField(word, name);
+    if (found->form != list && std::ranges::count(seen, name))
+      return concat(name, " is given twice: expected it once");
+    seen.push_back(name);
     if (std::string wrong = found->set(strategy, word.substr(equals + 1)); !wrong.empty())
       return concat(name, ": ", wrong);
   }

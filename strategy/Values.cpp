@@ -68,7 +68,7 @@ template <class T>
 std::string set(T &value, const std::optional<T> &found, std::string_view text,
                 std::string_view expected) {
   if (!found)
-    return concat("expected ", expected, ", but found ", text.empty() ? "\"\"" : text);
+    return concat("expected ", expected, butFound(text));
   value = *found;
   return "";
 }
@@ -94,6 +94,10 @@ std::optional<PipelineSchedule> scheduleNamed(std::string_view text) {
 
 } // namespace
 
+std::string butFound(std::string_view text) {
+  return concat(", but found ", text.empty() ? "\"\"" : text);
+}
+
 std::string scheduleNames() {
   std::vector<std::string> names;
   for (const auto &one : schedules) {
@@ -106,7 +110,7 @@ std::string scheduleNames() {
 
 std::string valueOf(std::string_view text, bool &value) {
   if (text != "on" && text != "true" && text != "off" && text != "false")
-    return concat("expected on or off, but found ", text);
+    return concat("expected on or off", butFound(text));
   value = text == "on" || text == "true";
   return "";
 }
@@ -146,8 +150,7 @@ std::string valueOf(std::string_view text, Offload &offload) {
   for (const std::string &word : split(text, ',')) {
     auto variables = valueNamed(word, offloads);
     if (word != activations && !variables)
-      return concat("expected ", activations, ", optimizer or parameters, but found ",
-                    word.empty() ? "\"\"" : word);
+      return concat("expected ", activations, ", optimizer or parameters", butFound(word));
     if (std::ranges::find(seen, word) != seen.end())
       return concat(word, " is given twice: expected it once");
     seen.push_back(word);

@@ -55,6 +55,9 @@ struct Offload {
 
 namespace strategy {
 
+/// The end of a message, ", but found fast"; of an empty text, ", but found \"\"".
+std::string butFound(std::string_view text);
+
 /// "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble"
 std::string scheduleNames();
 std::string valueOf(std::string_view text, bool &value);

@@ -23,6 +23,17 @@ struct SetStrategy : weir::impl::StrategyBase<SetStrategy> {
   SetStrategy() { addOptions(); }
   SetStrategy(const SetStrategy &other) : StrategyBase(other) { addOptions(); }
 
+  /// The same errors as of the attribute's text. The base class ignores "=1", lets the last of two
+  /// values stand, and says nothing of a field without one.
+  LogicalResult
+  initializeOptions(StringRef text,
+                    llvm::function_ref<LogicalResult(const llvm::Twine &)> report) override {
+    weir::Strategy strategy;
+    if (std::string wrong = weir::strategy::valueOf(text, strategy); !wrong.empty())
+      return report("weir-strategy: " + wrong);
+    return StrategyBase::initializeOptions(text, report);
+  }
+
   void runOnOperation() override {
     weir::Strategy strategy;
     auto set = [&](StringRef name, const std::string &text) -> LogicalResult {

@@ -88,12 +88,38 @@ TEST(Strategy, AWrongTextSaysWhatIsExpected) {
   EXPECT_EQ(wrongWith("offload=all"),
             "offload: expected activations, optimizer or parameters, but found all");
   EXPECT_EQ(wrongWith("overlap=no"), "overlap: expected on or off, but found no");
+  EXPECT_EQ(wrongWith("overlap="), "overlap: expected on or off, but found \"\"");
+  EXPECT_EQ(wrongWith("param-dtype="), "param-dtype: expected f32 or bf16, but found \"\"");
   EXPECT_EQ(wrongWith("context-parallel=heads"),
             "context-parallel: expected all-to-all, gather or ring, but found heads");
   EXPECT_NE(wrongWith("loss-scale=1000"), "");
   EXPECT_NE(wrongWith("link=fast"), "");
   EXPECT_NE(wrongWith("rates=fast"), "");
-  EXPECT_NE(wrongWith("recompute="), "");
+}
+
+TEST(Strategy, AFieldIsGivenOnceAndAListAsOftenAsWanted) {
+  EXPECT_EQ(wrongWith("zero=1 zero=2"), "zero is given twice: expected it once");
+  EXPECT_EQ(wrongWith("zero=1 overlap=off zero=1"), "zero is given twice: expected it once");
+  EXPECT_EQ(wrongWith("recompute=a recompute=b"), "");
+}
+
+TEST(Strategy, EveryWordOfATextIsAField) {
+  EXPECT_EQ(wrongWith("=1"), "expected NAME=VALUE, but found =1");
+  EXPECT_EQ(wrongWith("zero = 1"), "zero: expected zero=VALUE");
+  EXPECT_EQ(wrongWith("ZERO=1").substr(0, 54),
+            "unknown strategy field ZERO; did you mean 'zero'?; exp");
+}
+
+TEST(Strategy, APatternIsAWordOfTheText) {
+  const std::string expected =
+      "expected paths of blocks without spaces or quotation marks, such as "
+      "h.*.mlp, but found ";
+  EXPECT_EQ(wrongWith("recompute="), "recompute: " + expected + "\"\"");
+  for (const char *pattern : {"a b", "a\tb", "\"a\"", "a\\"}) {
+    Strategy strategy;
+    EXPECT_EQ(field("recompute").set(strategy, pattern), expected + "\"" + pattern + "\"");
+    EXPECT_EQ(strategy, Strategy());
+  }
 }
 
 TEST(Strategy, SchedulesHaveAsManyStagesAsTheirNamesSay) {
