@@ -22,10 +22,10 @@ static std::vector<std::string> textsOf(TomlTable &table, const Field &field) {
   const std::string key(field.name);
   switch (field.form) {
   case Field::Form::integer: {
-    // Without `microbatches`, the model's number.
-    const int64_t number = table.integer(key, INT64_MIN);
-    return number == 0 && key == "microbatches" ? std::vector<std::string>()
-                                                : std::vector{std::to_string(number)};
+    // What is no number, the field refuses with its range. Without `microbatches`, the model's.
+    const std::string number = table.described(key);
+    return number == "0" && key == "microbatches" ? std::vector<std::string>()
+                                                  : std::vector{number};
   }
   case Field::Form::truth: {
     const std::string text = strategy::textOf(table.truth(key, true));

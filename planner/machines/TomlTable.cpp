@@ -185,6 +185,8 @@ std::vector<std::string> TomlTable::texts(const std::string &key) {
   return all;
 }
 
+std::string TomlTable::described(const std::string &key) { return describe(*node->find(key)); }
+
 double TomlTable::measure(const std::string &key, Reader reader, const std::string &example,
                           std::optional<double> otherwise) {
   const toml::node *value = node->find(key);

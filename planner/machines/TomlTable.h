@@ -42,6 +42,9 @@ public:
                                 std::vector<int64_t> otherwise);
   std::vector<std::string> texts(const std::string &key);
 
+  /// What stands there, which has to be, as messages have it: `2`, `"2"`, `2.0`, `a list`.
+  std::string described(const std::string &key);
+
   /// A number with a unit in a text, as one of support/Units.h reads it; `example` is one.
   using Reader = std::optional<double> (*)(std::string_view);
   double measure(const std::string &key, Reader reader, const std::string &example,

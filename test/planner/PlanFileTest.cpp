@@ -8,6 +8,7 @@
 #include "planner/PlanFile.h"
 #include "strategy/Fields.h"
 #include "support/Error.h"
+#include "support/Text.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -92,6 +93,12 @@ TEST(PlanFile, OfAWrongFileIsRefused) {
   EXPECT_EQ(wrong("[plan]\nmesh = \"dp\"\n").substr(0, 20), ":2:8: plan.mesh: 'dp");
   EXPECT_EQ(wrong("[plan]\nzer = 1\n"),
             ":2:7: plan.zer: there is no such key; did you mean 'zero'?");
+  for (const char *value : {"\"1\"", "1.0", "true", "4", "-1"})
+    EXPECT_EQ(wrong(concat("[plan]\nzero = ", value, "\n")),
+              concat(":2:8: plan.zero: expected a whole number from 0 to 3, but found ", value));
+  EXPECT_EQ(wrong("[plan]\nmemory = [1]\n"),
+            ":2:10: plan.memory: expected a whole number from 1, but found a list");
+  EXPECT_EQ(wrong("[plan]\nmicrobatches = 0\n"), "");
   EXPECT_EQ(wrong("[plan]\nlink = \"fast\"\n"),
             ":2:8: plan.link: expected bytes per second and the latency of an exchange, such as "
             "50GB/s or 50GB/s,5us, but found fast");
