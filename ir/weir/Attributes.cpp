@@ -259,6 +259,8 @@ static LogicalResult verifyAttribute(Operation *at, NamedAttribute attribute,
     return verifySharding(at, name, sharding, dyn_cast_or_null<RankedTensorType>(type));
   if (row->is == isShardings)
     return verifyShardings(at, name, cast<ArrayAttr>(value));
+  if (const Mesh *mesh = meshOf(at); mesh && name == rankAttrName)
+    return verifyRank(at, cast<IntegerAttr>(value).getInt(), *mesh);
   if (row->is == isPhases && cast<ArrayAttr>(value).size() != at->getNumResults())
     return at->emitError() << name << " has " << cast<ArrayAttr>(value).size()
                            << " phases: expected " << at->getNumResults();

@@ -238,6 +238,13 @@ const Mesh *meshOf(Operation *module) {
   return mesh ? &mesh.getValue() : nullptr;
 }
 
+LogicalResult verifyRank(Operation *at, int64_t rank, const Mesh &mesh) {
+  if (rank >= 0 && rank < mesh.ranks())
+    return success();
+  return at->emitError() << "rank " << rank << ": expected 0 to " << mesh.ranks() - 1 << " on "
+                         << mesh.text();
+}
+
 ShardingAttr shardingAttr(MLIRContext *context, const Layout &layout, const Mesh &mesh) {
   return ShardingAttr::get(context, Sharding::of(layout, mesh));
 }

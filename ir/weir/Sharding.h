@@ -18,6 +18,9 @@ namespace weir {
 /// It lives as long as the context does.
 const Mesh *meshOf(mlir::Operation *module);
 
+/// Succeeds for the number of one of the mesh's ranks, and reports an error at the op for another.
+mlir::LogicalResult verifyRank(mlir::Operation *at, int64_t rank, const Mesh &mesh);
+
 ShardingAttr shardingAttr(mlir::MLIRContext *context, const Layout &layout, const Mesh &mesh);
 
 /// The layout that a ShardingAttr is on a mesh; nothing where the attribute is null or another one,

@@ -468,7 +468,8 @@ struct Partition : weir::impl::PartitionBase<Partition> {
   void runOnOperation() override {
     const Mesh *mesh = meshOf(getOperation());
     const bool lowSums = isLow(*strategyOf(getOperation()).tpReduceType);
-    if (mesh && failed(Partitioner(getOperation(), *mesh, rank, says, lowSums).run()))
+    if (mesh && (failed(verifyRank(getOperation(), rank, *mesh)) ||
+                 failed(Partitioner(getOperation(), *mesh, rank, says, lowSums).run())))
       signalPassFailure();
   }
 };

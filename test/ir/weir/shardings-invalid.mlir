@@ -20,6 +20,11 @@ module attributes {weir.mesh = #weir.mesh<dp = 0>} {}
 
 // -----
 
+// expected-error @+1 {{rank 6: expected 0 to 5 on dp=2,tp=3}}
+module attributes {weir.mesh = #weir.mesh<dp = 2, tp = 3>, weir.rank = 6 : i64} {}
+
+// -----
+
 module attributes {weir.mesh = #weir.mesh<dp = 2>} {
   // expected-error @+1 {{weir.sharding = #weir.sharding<[4@tp]> is no sharding on the mesh dp=2}}
   weir.variable parameter @w {weir.sharding = #weir.sharding<[4@tp]>} : tensor<4xf32>
