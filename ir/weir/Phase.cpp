@@ -9,10 +9,32 @@
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
+#include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;
 
 namespace weir {
+
+void PhaseAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyStepPhase(getValue()) << ">";
+}
+
+Attribute PhaseAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  SMLoc at = parser.getCurrentLocation();
+  StringRef name;
+  std::optional<StepPhase> phase;
+  if (succeeded(parser.parseOptionalKeyword(&name)))
+    phase = symbolizeStepPhase(name);
+  if (!phase) {
+    InFlightDiagnostic error = parser.emitError(at, "phase: expected forward, backward or update");
+    if (!name.empty())
+      error << ", but found " << name;
+    return {};
+  }
+  return parser.parseGreater() ? Attribute() : get(parser.getContext(), *phase);
+}
 
 void setPhase(Operation *op, StepPhase phase) {
   if (!op->hasTrait<OpTrait::ConstantLike>() && !isa<VariableOp>(op))

@@ -19,9 +19,11 @@ def Weir_StepPhase : I32EnumAttr<"StepPhase", "a phase of a training step", [
   let genSpecializedAttr = 0;
 }
 
-def Weir_Phase : EnumAttr<Weir_Dialect, Weir_StepPhase, "phase"> {
-  let cppClassName = "PhaseAttr";
-  let assemblyFormat = "`<` $value `>`";
+def Weir_Phase : AttrDef<Weir_Dialect, "Phase"> {
+  let mnemonic = "phase";
+  let summary = "a phase of a training step, `#weir.phase<backward>`";
+  let parameters = (ins EnumParameter<Weir_StepPhase>:$value);
+  let hasCustomAssemblyFormat = 1; // the errors of EnumAttr's name the C++ type
 }
 
 #endif

@@ -209,3 +209,16 @@ func.func @yield_c1(%x: tensor<4xf32>) {
 
 // expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor}}
 weir.variable parameter @w : tensor<2000000x2000000xf32>
+
+// -----
+
+func.func @phase_is_one_of_three(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{phase: expected forward, backward or update, but found sideways}}
+  %y = weir.add %x, %x {weir.phase = #weir.phase<sideways>} : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{phase: expected forward, backward or update}}
+module attributes {test.phase = #weir.phase<>} {}
