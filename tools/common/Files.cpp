@@ -7,6 +7,7 @@
 
 #include "tools/common/Files.h"
 #include "artifact/Header.h"
+#include "artifact/Reader.h"
 #include "support/Error.h"
 #include "support/Text.h"
 #include "support/system/NewFile.h"
@@ -60,6 +61,16 @@ std::vector<std::byte> readArtifact(const std::string &path) {
   if (std::memcmp(header.magic, artifact::magic, sizeof header.magic) == 0 &&
       header.version == artifact::formatVersion)
     readUpTo(sizeof header + std::min(header.payloadBytes, artifact::maxPayload) + 1);
+  return bytes;
+}
+
+std::vector<std::byte> readVerifiedArtifact(const std::string &path) {
+  std::vector<std::byte> bytes = readArtifact(path);
+  try {
+    artifact::verify(bytes);
+  } catch (const Failure &failure) {
+    throw Failure(failure.exit, concat(path, ": ", failure.what()));
+  }
   return bytes;
 }
 

@@ -320,14 +320,14 @@ Command addRun(CLI::App &app, State &state) {
   addTrainingOptions(app, state);
   return [&] {
     state.run.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
-    return train(readArtifact(state.artifact), state);
+    return train(readVerifiedArtifact(state.artifact), state);
   };
 }
 
 Command addEval(CLI::App &app, State &state) {
   addArtifact(app, state);
   addEvaluateOptions(app, state.evaluate);
-  return [&] { return runEvaluation(readArtifact(state.artifact), state.evaluate); };
+  return [&] { return runEvaluation(readVerifiedArtifact(state.artifact), state.evaluate); };
 }
 
 Command addPredict(CLI::App &app, State &state) {
@@ -335,14 +335,14 @@ Command addPredict(CLI::App &app, State &state) {
   addPredictOptions(app, state.evaluate);
   return [&] {
     state.evaluate.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
-    return runPrediction(readArtifact(state.artifact), state.evaluate);
+    return runPrediction(readVerifiedArtifact(state.artifact), state.evaluate);
   };
 }
 
 Command addGenerate(CLI::App &app, State &state) {
   addArtifact(app, state);
   addGenerateOptions(app, state.generate);
-  return [&] { return runGenerate(readArtifact(state.artifact), state.generate); };
+  return [&] { return runGenerate(readVerifiedArtifact(state.artifact), state.generate); };
 }
 
 Command addInspect(CLI::App &app, State &state) {
@@ -387,7 +387,8 @@ Command addTune(CLI::App &app, State &state) {
     checkOverwrites({namedByOption("-o", state.output)},
                     {namedByOption("ARTIFACT", state.artifact)});
     requirePlace(state.output);
-    writeFile(state.output, tuneArtifact(readArtifact(state.artifact), state.run.device.kind));
+    writeFile(state.output,
+              tuneArtifact(readVerifiedArtifact(state.artifact), state.run.device.kind));
     return Exit::ok;
   };
 }

@@ -91,6 +91,27 @@ TEST(Files, WhatHasNoEndIsReadAsFarAsAnArtifactGoes) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Files, AnArtifactIsVerifiedByItsName) {
+  const std::string path = testing::TempDir() + "weir-verified.weirx";
+  auto wrong = [&](const std::vector<std::byte> &file) -> std::string {
+    writeFile(path, file);
+    try {
+      readVerifiedArtifact(path);
+    } catch (const Failure &failure) {
+      EXPECT_EQ(failure.exit, Exit::model);
+      return failure.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(wrong(bytes(100, 3)), path + ": this is not a Weir artifact: it does not begin with "
+                                         "WEIRX (`weir compile` makes one)");
+  std::vector<std::byte> damaged = artifact::wrap(bytes(100, 3));
+  damaged.back() ^= std::byte{1};
+  EXPECT_EQ(wrong(damaged), path + ": the artifact is damaged: its hash does not match its bytes; "
+                                   "copy or compile it again");
+  std::filesystem::remove(path);
+}
+
 TEST(Files, AFolderIsNoArtifact) {
   try {
     readArtifact(testing::TempDir());
