@@ -135,6 +135,15 @@ class Differ(ranks.Ranks):
         ):  # fmt: skip
             with self.subTest(line=line):
                 self.refused([*words, *first], [*words, *other], line, tool="weir")
+        # Of files it is the contents: paths may differ.
+        content = r"\(\d+ bytes, content [0-9a-f]{16}\)"
+        model = self.write("changed.weir", ranks.MLP[0].read_text() + "\n// Another line.\n")
+        copy = shutil.copy(ranks.MLP[0], self.folder / "copy.weir")
+        one, other = (self.write(f"{zero}.toml", f'[plan]\nmesh = "dp=2"\nzero = {zero}\n') for zero in (1, 2))
+        given = [*words[:1], *words[2:4], *words[6:]]
+        self.refused([*words], ["train", model, *words[2:]], rf"MODEL: \S+mnist-mlp.weir {content} on rank 0, \S+changed.weir {content} on rank 1", tool="weir")
+        self.refused([*given, ranks.MLP[0], "--plan", one], [*given, copy, "--plan", other], rf"--plan: \S+1.toml {content} on rank 0, \S+2.toml {content} on rank 1", tool="weir")
+        self.all_end(self.given([*given, ranks.MLP[0], "--plan", one], [*given, copy, "--plan", shutil.copy(one, self.folder / "copy.toml")], tool="weir"))
         # Equal values in other words.
         self.all_end(self.given([*words, "--memory", "1GB", "--link", "10GB/s,5us"], [*words, "--memory", "1000MB", "--link", "10000MB/s,5us"], tool="weir"))
 

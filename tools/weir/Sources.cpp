@@ -7,6 +7,10 @@
 
 #include "tools/weir/Sources.h"
 #include "planner/machines/Cluster.h"
+#include "runtime/checkpoint/Fingerprint.h"
+#include "runtime/data/MappedFile.h"
+#include "support/Text.h"
+#include <algorithm>
 #include <filesystem>
 
 namespace weir {
@@ -32,6 +36,36 @@ std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
   if (!options.cluster.empty())
     addCluster(options.cluster, read);
   return read;
+}
+
+/// A pipe is read once, by the compiler. Who compiles says why a file cannot be read.
+static std::string contentOf(const std::string &path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown))
+    return "not a plain file";
+  try {
+    std::shared_ptr<const MappedFile> file = MappedFile::open(path, Exit::usage);
+    return concat(file->bytes().size(), " bytes, content ", fingerprint(file->bytes()));
+  } catch (const Failure &) {
+    return "cannot be read";
+  }
+}
+
+std::vector<collectives::Given> sharedFiles(const std::vector<NamedPath> &read) {
+  std::vector<collectives::Given> all;
+  for (const NamedPath &file : read) {
+    const std::string option = file.words.substr(0, file.words.find(' '));
+    const std::string content = contentOf(file.path);
+    const std::string words = concat(file.path, " (", content, ")");
+    auto found = std::ranges::find(all, option, &collectives::Given::name);
+    if (found == all.end()) {
+      all.push_back({option, content, words});
+    } else { // a cluster's file of a device
+      found->value += ", " + content;
+      found->words += ", " + words;
+    }
+  }
+  return all;
 }
 
 std::vector<NamedPath> readByPlanner(const CompileOptions &options, const PlanModelOptions &plan) {

@@ -8,6 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_SOURCES_H
 #define WEIR_TOOLS_WEIR_SOURCES_H
 
+#include "runtime/collectives/Consensus.h"
 #include "runtime/run/resume/OverwriteCheck.h"
 #include "tools/weir/commands/Compile.h"
 #include "tools/weir/commands/PlanModel.h"
@@ -17,6 +18,10 @@ namespace weir {
 /// What a compile reads, for checkOverwrites(): the model, and what options name. Throws as
 /// planner::readCluster() where a cluster's file is none.
 std::vector<NamedPath> readByCompiler(const CompileOptions &options);
+
+/// The contents of what readByCompiler() names, for ranks to compare: one entry for each option,
+/// and for the model. Ranks may have the same file at different paths.
+std::vector<collectives::Given> sharedFiles(const std::vector<NamedPath> &read);
 
 /// What `weir plan` reads.
 std::vector<NamedPath> readByPlanner(const CompileOptions &options, const PlanModelOptions &plan);

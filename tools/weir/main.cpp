@@ -237,21 +237,20 @@ Exit train(std::vector<std::byte> artifact, State &state) {
 }
 
 /// Of several processes the first compiles. What the others were told to compile with is not used,
-/// and so has to be the same. Of files it is whether they are given.
+/// and so has to be the same. Of files it is the contents, which sharedFiles() has.
 std::vector<collectives::Given> sharedByRanks(const std::vector<const CLI::Option *> &compiling) {
-  static constexpr std::string_view own[] = {"model", "-W", "--dump-ir", "--help"},
-                                    files[] = {"--plan", "--cluster", "--tuning"};
+  static constexpr std::string_view own[] = {"-W", "--dump-ir", "--help"},
+                                    files[] = {"model", "--plan", "--cluster", "--tuning"};
   std::vector<collectives::Given> all;
   for (const CLI::Option *option : compiling) {
     std::string name = option->get_name();
-    if (option->count() == 0 || std::ranges::count(own, name))
+    if (option->count() == 0 || std::ranges::count(own, name) || std::ranges::count(files, name))
       continue;
     std::vector<std::string> values;
     for (const std::string &text : option->results())
       values.push_back(canonicalValue(name, text));
     std::ranges::sort(values);
-    bool isGiven = option->get_expected_max() == 0 || std::ranges::count(files, name);
-    all.push_back({name, isGiven ? "given" : join(values), ""});
+    all.push_back({name, option->get_expected_max() == 0 ? "given" : join(values), ""});
   }
   return all;
 }
@@ -280,6 +279,7 @@ Command addTrain(CLI::App &app, State &state) {
       refuseCheckEveryOp(strategy.mesh.text());
     state.compile.gradients = !state.run.gradients.empty();
     state.run.alsoRead = readByCompiler(state.compile);
+    std::ranges::move(sharedFiles(state.run.alsoRead), std::back_inserter(state.run.alsoShared));
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     checkOverwrites(state.run);
     // Of several processes the first compiles.
