@@ -54,10 +54,14 @@ std::string patternOf(StringRef path) {
   return llvm::join(parts, ".");
 }
 
+/// Of a parameter's update, whose ops stand in "adamw/h.0.mlp.weight".
+static bool isOfOptimizer(StringRef path) { return path.contains('/'); }
+
 std::set<std::string> blocksOf(ModuleOp module) {
   std::set<std::string> blocks = {""};
   module->walk([&](Operation *op) {
-    for (StringRef path = instancePath(op->getLoc()); blocks.insert(path.str()).second;)
+    StringRef path = instancePath(op->getLoc());
+    while (!isOfOptimizer(path) && blocks.insert(path.str()).second)
       path = pathAround(path);
   });
   return blocks;

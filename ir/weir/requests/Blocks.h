@@ -24,7 +24,8 @@ llvm::StringRef pathAround(llvm::StringRef path);
 /// A path with a star for each number in it: "h.*.mlp".
 std::string patternOf(llvm::StringRef path);
 
-/// The paths of the instances that ops stand in, and of what is around these.
+/// The paths of the model's instances that ops stand in, and of what is around these; without those
+/// of the optimizer's, where nothing can be recomputed.
 std::set<std::string> blocksOf(mlir::ModuleOp module);
 
 /// Of some blocks, those that are in no other one of them.

@@ -48,7 +48,7 @@ bool markRecomputed(ModuleOp module, ArrayRef<std::string> patterns, std::string
     }
     if (!any) {
       std::string near = didYouMean(pattern, alike);
-      why = "no block of the model matches " + pattern +
+      why = "no block of the model matches \"" + pattern + "\"" +
             (near.empty() ? ": expected one such as " + joinFew(alike, ", ", 8) : near);
       return false;
     }

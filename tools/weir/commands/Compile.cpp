@@ -160,7 +160,9 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     return exit;
   std::string problem;
   if (!markRecomputed(*module, options.strategy.recompute, problem))
-    return usage("--recompute: " + problem);
+    return usage(
+        concat(options.plan.empty() ? "--recompute: " : "--plan " + options.plan + ": recompute: ",
+               problem));
   CompileOptions settled = options;
   settled.strategy.lossScale = lossScaleFor(options.strategy, *module, problem);
   if (!settled.strategy.lossScale)
