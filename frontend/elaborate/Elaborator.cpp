@@ -74,14 +74,12 @@ void Elaborator::checkUncalled(const ast::CallableItem &callable) {
   std::vector<CallArgument> arguments;
   for (const ast::Parameter &parameter : callable.parameters)
     if (!parameter.defaultValue)
-      arguments.push_back({parameter.name, Value(), parameter.range, {}});
+      arguments.push_back({std::nullopt, Value(), parameter.range, {}});
   Range range = callable.name.range;
   mlir::RankedTensorType scalar = tensors.type({}, tensors.f32());
   Variable nothing{{}, Role::parameter, scalar, {}, range, range, location(range), {}};
   OptimizerTarget target{
       &nothing, callable.parameters.empty() ? "" : callable.parameters[0].name.text, nullptr};
-  for (size_t i = 0; optimizer && i < 2; ++i)
-    arguments[i].name.reset();
   entry.training = true;
   callCallable(callable, recipeFrame.instance, std::move(arguments), range,
                optimizer ? &target : nullptr);
