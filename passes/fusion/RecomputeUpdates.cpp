@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/fusion/Epilogues.h"
@@ -26,10 +28,17 @@ namespace {
 /// More ops than the optimizers that are known take for one value.
 constexpr size_t longestChain = 48;
 
+/// Whether it takes rows of a variable, as a rank takes its shard of a parameter that ZeRO 1
+/// updates.
+bool takesRowsOfVariable(Operation *op) {
+  auto gather = dyn_cast<GatherOp>(op);
+  return gather && gather.getTable().getDefiningOp<ReadOp>();
+}
+
 /// A tensor that one truth value decides about.
 struct Selected {
   SelectOp select;
-  OpSet chain;                           ///< the pointwise ops that compute it
+  OpSet chain;                           ///< the ops that compute it, of which none takes long
   llvm::SmallSetVector<Value, 8> leaves; ///< what of its shape these read
 };
 
@@ -46,6 +55,11 @@ std::optional<Selected> selected(SelectOp select) {
     Operation *op = next.getDefiningOp();
     if (op && found.chain.contains(op))
       continue;
+    if (op && takesRowsOfVariable(op)) {
+      found.leaves.insert(next);
+      found.chain.insert(op);
+      continue;
+    }
     if (!op || !isa<Pointwise>(op) || scalesProduct(op) || op->getBlock() != select->getBlock()) {
       found.leaves.insert(next);
       continue;
@@ -105,6 +119,8 @@ void recomputeUpdates(Block &block) {
       if (!mapping.contains(op->getResult(0)))
         builder.clone(*op, mapping);
     one.select.getOnTrueMutable().set(mapping.lookup(one.select.getOnTrue()));
+    // The old value, where it is part of a variable and the new one is computed from it.
+    one.select.getOnFalseMutable().set(mapping.lookupOrDefault(one.select.getOnFalse()));
   }
 }
 

@@ -17,9 +17,13 @@ namespace {
 
 /// A unit, and the units that wait for it.
 struct Waiting : Unit {
-  int64_t position = 0; ///< of its last op in the block
-  int waits = 0;        ///< for how many units it still waits
-  SmallVector<Waiting *> next;
+  int64_t position = 0; ///< of its last op in the block; units are emitted by it
+  int waits = 0;        ///< for how many units it waits: those that it reads, and of collectives
+                        ///< the one before
+  SmallVector<Waiting *> reads, next;
+  bool isCollective = false;
+  bool ofVariables = true; ///< depends on no argument of the block
+  bool isOnDemand = false; ///< a collective of variables only, or computed from such a one
 };
 
 class Scheduler {
@@ -50,59 +54,96 @@ public:
   }
 
   std::vector<Unit> inOrder() {
-    auto later = [](Waiting *a, Waiting *b) { return a->position > b->position; };
+    const std::vector<Waiting *> before = ordered();
+    for (Waiting *unit : before) {
+      unit->isOnDemand = unit->isCollective;
+      for (Waiting *read : unit->reads) {
+        unit->ofVariables &= read->ofVariables;
+        unit->isOnDemand |= read->isOnDemand;
+      }
+      unit->isOnDemand &= unit->ofVariables;
+    }
+    // A unit inherits the position of the first that waits for it. The all-gather of a parameter
+    // could run at any time, but its result occupies memory from then on: it runs right before its
+    // first user.
+    for (Waiting *unit : llvm::reverse(before)) {
+      std::optional<int64_t> first;
+      for (Waiting *after : unit->next)
+        first = std::min(after->position, first.value_or(after->position));
+      if (first)
+        unit->position = unit->isOnDemand ? *first : std::min(*first, unit->position);
+    }
+    std::vector<Unit> all;
+    for (Waiting *unit : ordered())
+      all.push_back(*unit);
+    return all;
+  }
+
+private:
+  /// By position, each after the units for which it waits. Of equal positions, those that are
+  /// computed on demand come last.
+  std::vector<Waiting *> ordered() {
+    auto later = [](Waiting *a, Waiting *b) {
+      return std::pair(a->position, a->isOnDemand) > std::pair(b->position, b->isOnDemand);
+    };
     std::priority_queue<Waiting *, std::vector<Waiting *>, decltype(later)> ready(later);
+    llvm::DenseMap<Waiting *, int> waits;
     for (auto &unit : units)
-      if (!unit->waits)
+      if (!(waits[unit.get()] = unit->waits))
         ready.push(unit.get());
-    std::vector<Unit> order;
+    std::vector<Waiting *> order;
     while (!ready.empty()) {
-      Waiting *unit = ready.top();
+      Waiting *unit = order.emplace_back(ready.top());
       ready.pop();
       for (Waiting *after : unit->next)
-        if (--after->waits == 0)
+        if (--waits[after] == 0)
           ready.push(after);
-      order.push_back(*unit);
     }
     assert(order.size() == units.size() && "groups wait for each other");
     return order;
   }
 
-private:
   using Set = llvm::SmallPtrSet<Waiting *, 8>;
 
   void findWaits() {
     Waiting *lastCollective = nullptr;
     for (auto &unit : units) {
       Set needs;
-      if (!unit->group && llvm::any_of(unit->ops, hasCollectives)) {
+      for (Operation *op : unit->ops)
+        op->walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            unit->ofVariables &= addMaker(operand, needs);
+        });
+      needs.erase(unit.get());
+      unit->reads.assign(needs.begin(), needs.end());
+      unit->isCollective = !unit->group && llvm::any_of(unit->ops, hasCollectives);
+      if (unit->isCollective) {
         if (lastCollective)
           needs.insert(lastCollective);
         lastCollective = unit.get();
       }
-      for (Operation *op : unit->ops)
-        op->walk([&](Operation *inner) {
-          for (Value operand : inner->getOperands())
-            addMaker(operand, needs);
-        });
-      needs.erase(unit.get());
       unit->waits = needs.size();
       for (Waiting *before : needs)
         before->next.push_back(unit.get());
     }
   }
 
-  /// The unit that makes a value, or those that make what a cheap op reads.
-  void addMaker(Value value, Set &into) {
+  /// The unit that makes a value, or those that make what a cheap op reads. False if that is an
+  /// argument of the block.
+  bool addMaker(Value value, Set &into) {
     Operation *definer = value.getDefiningOp();
-    if (!definer || definer->getBlock() != &block)
-      return;
+    if (!definer)
+      return value.getParentBlock() != &block;
+    if (definer->getBlock() != &block)
+      return true;
     if (Waiting *unit = unitOf.lookup(definer)) {
       into.insert(unit);
-      return;
+      return true;
     }
+    bool ofVariables = true;
     for (Value operand : definer->getOperands())
-      addMaker(operand, into);
+      ofVariables &= addMaker(operand, into);
+    return ofVariables;
   }
 
   Block &block;

@@ -277,6 +277,61 @@ func.func @computed_twice(%p: tensor<6x4xf32>, %g: tensor<6x4xf32>) -> tensor<6x
 
 // -----
 
+weir.variable parameter @p : tensor<8x4xf32>
+
+// So is the shard of a parameter of which a rank updates its rows: neither the old rows nor the new ones are kept.
+// CHECK-LABEL: func @shard_computed_twice
+func.func @shard_computed_twice(%g: tensor<6x4xf32>, %rows: tensor<6xi32>) -> tensor<6x4xf32> {
+  // CHECK: %[[GOOD:.*]] = weir.kernel row over #weir.rows<1 x 24>({{.*}}) : ({{.*}}) -> tensor<f32>
+  // CHECK: weir.gather
+  // CHECK: weir.sub
+  // CHECK: %[[DECISION:.*]] = weir.kernel map(%[[GOOD]]) : (tensor<f32>) -> tensor<i1>
+  // CHECK: weir.kernel map({{.*}}) : ({{.*}}) -> tensor<6x4xf32>
+  // CHECK: weir.gather
+  // CHECK: weir.sub
+  // CHECK: weir.select
+  %whole = weir.read @p : tensor<8x4xf32>
+  %p = weir.gather %whole, %rows : tensor<8x4xf32>, tensor<6xi32> -> tensor<6x4xf32>
+  %n = weir.sub %p, %g : tensor<6x4xf32>
+  %f = weir.is_finite %n : tensor<6x4xf32> -> tensor<6x4xi1>
+  %c = weir.cast %f : tensor<6x4xi1> -> tensor<6x4xf32>
+  %s = weir.reduce sum %c {axes = array<i64: 0, 1>} : tensor<6x4xf32> -> tensor<f32>
+  %all = weir.constant 24.0 : f32 -> tensor<f32>
+  %a = weir.compare eq %s, %all : tensor<f32> -> tensor<i1>
+  %w = weir.broadcast %a {dimensions = array<i64>} : tensor<i1> -> tensor<6x4xi1>
+  %o = weir.select %w, %n, %p : tensor<6x4xi1>, tensor<6x4xf32>
+  return %o : tensor<6x4xf32>
+}
+
+// -----
+
+weir.variable parameter @v : tensor<2x4xf32>
+weir.variable parameter @w : tensor<2x4xf32>
+
+// A parameter is gathered right before its first user, though the kernel that this one waits for also computes what the
+// end of the step reads.
+// CHECK-LABEL: func @gathered_on_demand
+func.func @gathered_on_demand(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK: weir.all_gather
+  // CHECK: weir.kernel product
+  // CHECK: weir.kernel map
+  // CHECK: weir.exp
+  // CHECK: weir.mul
+  // CHECK: weir.all_gather
+  // CHECK: weir.kernel product
+  %v = weir.read @v : tensor<2x4xf32>
+  %w = weir.read @w : tensor<2x4xf32>
+  %first = weir.all_gather %v over "dp" rows [2, 2] : tensor<2x4xf32> -> tensor<4x4xf32>
+  %y = weir.matmul %x, %first : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %e = weir.exp %y : tensor<4x4xf32>
+  %second = weir.all_gather %w over "dp" rows [2, 2] : tensor<2x4xf32> -> tensor<4x4xf32>
+  %z = weir.matmul %e, %second : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %late = weir.mul %e, %e : tensor<4x4xf32>
+  return %z, %late : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // Where that would read more than keeping the value does, it is kept.
 // CHECK-LABEL: func @computed_once
 func.func @computed_once(%p: tensor<6x4xf32>, %x: tensor<6x4xf32>, %y: tensor<6x4xf32>, %z: tensor<6x4xf32>) -> tensor<6x4xf32> {
