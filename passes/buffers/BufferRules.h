@@ -9,9 +9,9 @@
 // memory. The rules are stated here once. passes/remat measures the arena of an entry with them,
 // and passes/lower takes the buffers of a plan from them:
 //
-//   direct  The result of a kernel or an unpack that is written to a variable, or carried into the
-//           next round of a loop, lies in that memory if nothing reads the old values later. The
-//           action itself may read them where it writes in place.
+//   direct  The result of a kernel, a collective or an unpack that is written to a variable, or
+//           carried into the next round of a loop, lies in that memory if nothing reads the old
+//           values later. The action itself may read them where it writes in place.
 //   lent    Otherwise, a result of a kernel lies in an input's buffer if the kernel writes it in
 //           place, is the last reader of the input, reads it once, and is in the input's block.
 //           Both have the same size. A block argument, a value that another section of microbatches

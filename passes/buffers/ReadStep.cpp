@@ -232,8 +232,8 @@ void StepReader::readMoved(Operation *op) {
   }
   Action &action = result.step.actions[at];
   action.cost = facts.transferSeconds(double(bytes));
+  action.writesDirectly = isCollective(op) || isa<UnpackOp>(op);
   if (isPacking(op)) {
-    action.writesDirectly = isa<UnpackOp>(op);
     // Rows are copied in a loop, which counts its rounds.
     bool hasRows = shapeOf(op->getResult(0)).size() > 1;
     action.workspace = hasRows ? alignedBytes(4) : 0;

@@ -12,6 +12,7 @@
 #include "passes/buffers/ReadStep.h"
 #include "codegen/targets/Targets.h"
 #include "ir/plan/PlanOps.h"
+#include "ir/weir/collective/Collective.h"
 #include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Microbatches.h"
@@ -118,6 +119,19 @@ TEST(ReadStep, AParameterIsUpdatedInPlaceUnlessItsOldValueIsReturned) {
     EXPECT_EQ(program.memory.bytes, returned ? 2 * 1024 : 1024);
     EXPECT_EQ(program.arena(), program.memory.bytes);
   }
+}
+
+TEST(ReadStep, AGatheredParameterIsWrittenInPlace) {
+  const std::string whole = "tensor<512xf32>";
+  Program program(
+      "module attributes {weir.mesh = #weir.mesh<dp = 2>} {\n"
+      "weir.variable parameter @w : " +
+      whole + "\nfunc.func @step(" + input("g", row) + ") -> (" + output(row) +
+      ") {\n%w = weir.all_gather %g over \"dp\" rows [256, 256] {weir.number = 1} : " + row +
+      " -> " + whole + "\nweir.write @w, %w : " + whole + "\nreturn %g : " + row + "\n}\n}");
+  EXPECT_LT(program.bufferOf<AllGatherOp>(0), 0);
+  EXPECT_EQ(program.memory.bytes, 1024); // the input
+  EXPECT_EQ(program.arena(), program.memory.bytes);
 }
 
 /// A loop that adds up slices of x, followed by `after`.
