@@ -20,7 +20,7 @@ class OpOrder {
 public:
   explicit OpOrder(mlir::Block &block) : block(block) { number(); }
 
-  /// What was made since is before all that was there.
+  /// Ops that were created since are unknown until addBefore() adds them.
   bool isBefore(mlir::Operation *one, mlir::Operation *other) const {
     return places.lookup(one) < places.lookup(other);
   }
@@ -31,6 +31,21 @@ public:
   void moveAfter(mlir::Operation *op, mlir::Operation *other) {
     op->moveAfter(other);
     put(op);
+  }
+
+  /// Adds the ops that were created right before `other`.
+  void addBefore(mlir::Operation *other) {
+    llvm::SmallVector<mlir::Operation *> made;
+    mlir::Operation *before = other->getPrevNode();
+    for (; before && !places.contains(before); before = before->getPrevNode())
+      made.push_back(before);
+    const int64_t behind = places.lookup(other), count = int64_t(made.size());
+    const int64_t ahead = before ? places.lookup(before) : behind - (count + 1) * gap;
+    const int64_t step = (behind - ahead) / (count + 1);
+    if (step < 1)
+      return number();
+    for (auto [i, op] : llvm::enumerate(made))
+      places[op] = behind - int64_t(i + 1) * step;
   }
 
   /// Another op may be made where it was in memory.

@@ -7,8 +7,9 @@
 //
 // A collective has a fixed cost, and most gradients and parameters of a model are small: biases,
 // and the weights of norms. So this pass merges small collectives of one kind into one, up to a
-// size. A bucket stands where its first collective stood. It takes those whose values can be
-// computed before that place, in the order in which they are ready.
+// size. A bucket stands where its first collective stood, and takes those whose values can be
+// computed before that place. A bucket of reductions may also wait for a later one, if nothing in
+// between needs the sums: so the small gradients of a step fill buckets, as they become ready.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +63,9 @@ std::optional<Candidate> candidateOf(Operation *op) {
 }
 
 /// The ops that computing `value` takes and that stand after `where` in its block, in order.
-/// Nothing if one of them cannot move ahead of `where`. `fixed` remembers the ops that cannot: many
-/// values depend on the same ones.
+/// Nothing if one of them cannot move ahead of `where`. `fixed` are ops that cannot: the
+/// collectives of the bucket, and those that are found here, since many values depend on the same
+/// ones.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
                                                        const OpOrder &places,
                                                        llvm::DenseSet<Operation *> &fixed) {
@@ -71,10 +73,12 @@ std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *w
   size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
     Operation *op = one.getDefiningOp();
+    if (op && fixed.contains(op))
+      return false;
     if (!op || op->getBlock() != where->getBlock() || ops.contains(op) ||
         places.isBefore(op, where))
       return true;
-    if (fixed.contains(op) || ++looked > mostAhead)
+    if (++looked > mostAhead)
       return false;
     if (op == where || isCollective(op) || isa<AllReduceOp, ReduceScatterOp>(op) ||
         op->getNumRegions() || !isMemoryEffectFree(op) ||
@@ -227,35 +231,87 @@ private:
   int64_t members = 1; ///< if the value has rows for each member
 };
 
-/// Collects, after the first, those that can move to its position, in the order in which they are
-/// ready.
-SmallVector<Candidate> bucketOf(ArrayRef<Candidate> all, OpOrder &places) {
+/// Collectives that share a bucket, and the op before which it stands.
+struct Contents {
+  SmallVector<Candidate> parts;
+  Operation *home;
+};
+
+/// The ops before `home` that read what these collectives make, directly or not. Nothing if one of
+/// them cannot move behind `home`, or if `home` itself reads it.
+std::optional<llvm::SetVector<Operation *>> takenBehind(ArrayRef<Candidate> parts, Operation *home,
+                                                        const OpOrder &places) {
+  llvm::SetVector<Operation *> ops;
+  SmallVector<Operation *> open;
+  for (const Candidate &part : parts)
+    open.push_back(part.op);
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers()) {
+      Operation *op = home->getBlock()->findAncestorOpInBlock(*user);
+      if (op == home)
+        return std::nullopt;
+      if (!op || !places.isBefore(op, home) || !ops.insert(op))
+        continue;
+      if (ops.size() > mostAhead * parts.size() || isCollective(op) ||
+          isa<AllReduceOp, ReduceScatterOp>(op) || op->getNumRegions() || !isMemoryEffectFree(op))
+        return std::nullopt;
+      open.push_back(op);
+    }
+  return ops;
+}
+
+/// Has the bucket wait for a reduction. False if something needs a sum before.
+bool waitFor(const Candidate &one, Contents &bucket, OpOrder &places) {
+  if (isa<AllGatherOp>(one.op))
+    return false;
+  auto behind = takenBehind(bucket.parts, one.op, places);
+  if (!behind)
+    return false;
+  SmallVector<Operation *> ordered = behind->takeVector();
+  llvm::sort(ordered, [&](Operation *a, Operation *b) { return places.isBefore(a, b); });
+  Operation *last = bucket.home = one.op;
+  for (Operation *op : ordered) {
+    places.moveAfter(op, last);
+    last = op;
+  }
+  return true;
+}
+
+/// Collects, after the first, those that can move to the bucket's place or for which it can wait,
+/// in the order in which they are ready.
+Contents bucketOf(ArrayRef<Candidate> all, OpOrder &places) {
   const Candidate first = all.front();
-  SmallVector<Candidate> some = {first};
+  Contents bucket{{first}, first.op};
   if (!isSmall(first))
-    return some;
+    return bucket;
   int64_t elements = first.elements;
-  llvm::DenseSet<Operation *> fixed;
+  llvm::DenseSet<Operation *> fixed = {first.op};
   for (const Candidate &one : all.drop_front()) {
     if (!goTogether(one, first) || !isSmall(one) || elements + one.elements > largestBucket)
       continue;
-    auto ahead = takenAhead(one.value(), first.op, places, fixed);
-    if (!ahead)
+    if (auto ahead = takenAhead(one.value(), bucket.home, places, fixed)) {
+      for (Operation *op : *ahead)
+        places.moveBefore(op, bucket.home);
+    } else if (waitFor(one, bucket, places)) {
+      fixed.clear();
+      for (const Candidate &part : bucket.parts)
+        fixed.insert(part.op);
+    } else {
       continue;
-    for (Operation *op : *ahead)
-      places.moveBefore(op, first.op);
+    }
     elements += one.elements;
-    some.push_back(one);
+    bucket.parts.push_back(one);
+    fixed.insert(one.op);
   }
   auto madeHere = [](const Candidate &one) -> Operation * {
     Operation *made = one.value().getDefiningOp();
     return made && made->getBlock() == one.op->getBlock() ? made : nullptr;
   };
-  llvm::stable_sort(some, [&](const Candidate &a, const Candidate &b) {
+  llvm::stable_sort(bucket.parts, [&](const Candidate &a, const Candidate &b) {
     Operation *one = madeHere(a), *other = madeHere(b);
     return other && (!one || (one != other && one->isBeforeInBlock(other)));
   });
-  return some;
+  return bucket;
 }
 
 struct BucketCollectives : weir::impl::BucketCollectivesBase<BucketCollectives> {
@@ -277,15 +333,17 @@ struct BucketCollectives : weir::impl::BucketCollectivesBase<BucketCollectives> 
     while (!all.empty()) {
       Operation *first = all.front().op;
       OpOrder &order = blocks.try_emplace(first->getBlock(), *first->getBlock()).first->second;
-      SmallVector<Candidate> some = bucketOf(all, order);
+      Contents bucket = bucketOf(all, order);
       llvm::erase_if(all, [&](const Candidate &one) {
-        return llvm::any_of(some, [&](const Candidate &taken) { return taken.op == one.op; });
+        return llvm::any_of(bucket.parts,
+                            [&](const Candidate &taken) { return taken.op == one.op; });
       });
-      if (some.size() == 1)
+      if (bucket.parts.size() == 1)
         continue;
-      builder.setInsertionPoint(first);
-      SmallVector<Value> results = Bucket(builder, some).move();
-      for (auto [one, made] : llvm::zip_equal(some, results)) {
+      builder.setInsertionPoint(bucket.home);
+      SmallVector<Value> results = Bucket(builder, bucket.parts).move();
+      order.addBefore(bucket.home);
+      for (auto [one, made] : llvm::zip_equal(bucket.parts, results)) {
         one.op->getResult(0).replaceAllUsesWith(made);
         order.erase(one.op);
       }

@@ -240,6 +240,20 @@ private:
     return planned::secondsOf(Timing(prices).timed(entry.getBody().front()));
   }
 
+  /// The bytes by which overlap may raise the peak without a budget: the memory of two collectives.
+  /// One is in flight while another fills, as parameters are prefetched and gradients are reduced.
+  static int64_t inFlight(plan::EntryOp entry) {
+    int64_t largest = 0;
+    entry.walk([&](plan::CollectiveOp op) {
+      int64_t all = 0;
+      for (int64_t bytes : op.getBytes())
+        all += bytes;
+      const bool sendsAll = op.getKind() == plan::CollectiveKind::all_to_all;
+      largest = std::max<int64_t>(largest, all + (sendsAll ? all : int64_t(op.getOwn())));
+    });
+    return 2 * largest;
+  }
+
   /// The fastest of some orders that fit; the original one if none is faster.
   void overlap(plan::EntryOp entry, const Mesh &mesh, std::optional<int64_t> room) {
     if (!entry.walk([](plan::CollectiveOp) { return WalkResult::interrupt(); }).wasInterrupted())
@@ -247,13 +261,14 @@ private:
     constexpr double worth = 0.999; // of the time: a smaller gain is not worth its memory
     constexpr int mostTried = 6;
     double best = worth * secondsOf(entry);
-    int64_t scratch = scratchOf(entry), most = room ? std::max(*room, scratch) : INT64_MAX;
+    int64_t scratch = scratchOf(entry);
+    int64_t most = std::max<int64_t>(room.value_or(0), scratch + (room ? 0 : inFlight(entry)));
     SchedulingLimits limits{most, true};
     for (int i = 0; i < mostTried; ++i) {
       OpBuilder builder(entry);
       auto trial = cast<plan::EntryOp>(builder.clone(*entry));
       Overlap(trial, mesh, *made, link, limits).run();
-      int64_t takes = room ? scratchOf(trial) : 0;
+      int64_t takes = scratchOf(trial);
       if (takes <= most && secondsOf(trial) < best) {
         entry.erase();
         return;
