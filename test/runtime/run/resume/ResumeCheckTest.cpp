@@ -141,7 +141,7 @@ TEST_F(ResumeCheck, WhatDiffersIsRefusedAndMayBeAllowed) {
          p.precision = artifact::Precision::f16;
          p.loss_scale = "1024";
        },
-       {"\n  precision: f32 -> f16\nGive"}},
+       {"\n  precision: f32 -> f16\nUse the settings"}},
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },
