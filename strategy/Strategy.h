@@ -59,6 +59,8 @@ struct Strategy {
   bool hasMesh() const { return !mesh.axes.empty(); }
   /// Ranks along pp; 1 without a pipeline.
   int64_t stages() const;
+  /// Whether each microbatch reduces its gradients over ranks, so that shards are accumulated.
+  bool reducesInMicrobatches() const { return hasMesh() && *zero >= 2; }
   /// The ranks of a pipeline wait for each other where they communicate, so nothing overlaps there.
   bool overlaps() const { return hasMesh() && *overlap && stages() == 1; }
   /// The rates by which shardings are chosen.

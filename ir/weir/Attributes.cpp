@@ -153,6 +153,7 @@ constexpr AttributeRow attributeTable[] = {
     {factorShardingAttrName, op, isSharding, "a #weir.sharding"},
     {ringShardingAttrName, op, isSharding, "a #weir.sharding"},
     {bodyShardingsAttrName, op, isShardings, "an array of #weir.sharding"},
+    {sumShardingsAttrName, op, isShardings, "an array of #weir.sharding"},
     {resultShardingsAttrName, op, isShardings, "an array of #weir.sharding"},
     // The phase of a step.
     {phaseAttrName, op, isPhase, "a #weir.phase"},
@@ -212,21 +213,23 @@ LogicalResult verifySharding(Operation *at, StringRef name, ShardingAttr shardin
   return success();
 }
 
-/// As many as the body has arguments, each known; or as the op has results.
+/// As many as the body has arguments or the loop has sums, each known; or as the op has results.
 static LogicalResult verifyShardings(Operation *at, StringRef name, ArrayAttr shardings) {
   auto loop = dyn_cast<MicrobatchesOp>(at);
-  const bool isOfBody = name == bodyShardingsAttrName;
-  if (isOfBody && !loop)
+  const bool isOfLoop = name != resultShardingsAttrName;
+  if (isOfLoop && !loop)
     return at->emitError() << name << " belongs to weir.microbatches";
-  const size_t count =
-      isOfBody ? loop.getBody().front().getNumArguments() : size_t(at->getNumResults());
+  const size_t count = !isOfLoop                      ? size_t(at->getNumResults())
+                       : name == sumShardingsAttrName ? size_t(loop.numSums())
+                                                      : loop.getBody().front().getNumArguments();
   if (shardings.size() != count)
     return at->emitError() << name << " has " << shardings.size() << " shardings: expected "
                            << count;
   for (Attribute one : shardings) {
     auto sharding = dyn_cast<ShardingAttr>(one);
-    if (isOfBody && !sharding)
-      return at->emitError() << name << " does not say a sharding of each argument";
+    if (isOfLoop && !sharding)
+      return at->emitError() << name << " does not say a sharding of each "
+                             << (name == sumShardingsAttrName ? "sum" : "argument");
     if (sharding && failed(verifySharding(at, name, sharding, nullptr)))
       return failure();
   }

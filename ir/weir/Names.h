@@ -47,11 +47,13 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
 inline constexpr llvm::StringLiteral standsForAttrName = "weir.stands_for";
 /// Of a module: the mesh whose ranks run it together, a MeshAttr, and the rank whose sizes it has.
 /// Of a variable and of an entry's argument: its sharding. Of an op: the sharding of its factors,
-/// each as a dimension; of microbatches: those of the arguments of their body.
+/// each as a dimension; of microbatches: those of the arguments of their body, and those in which
+/// the sums of their results are accumulated, where these are reduced in each microbatch.
 inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", rankAttrName = "weir.rank",
                                      shardingAttrName = "weir.sharding",
                                      factorShardingAttrName = "weir.factor_sharding",
-                                     bodyShardingsAttrName = "weir.body_shardings";
+                                     bodyShardingsAttrName = "weir.body_shardings",
+                                     sumShardingsAttrName = "weir.sum_shardings";
 /// Of attention that is computed in a ring: the sharding of its keys. Of an op that weir-partition
 /// has made, if it is asked to say so: the sharding of each result, a unit where it is not known.
 inline constexpr llvm::StringLiteral ringShardingAttrName = "weir.ring_sharding",

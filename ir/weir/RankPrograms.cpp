@@ -36,9 +36,10 @@ static std::set<Cut> cutsIn(ModuleOp module, const Mesh &mesh) {
   module.walk([&](Operation *op) {
     read(op->getAttr(shardingAttrName));
     read(op->getAttr(factorShardingAttrName));
-    if (auto all = op->getAttrOfType<ArrayAttr>(bodyShardingsAttrName))
-      for (Attribute one : all)
-        read(one);
+    for (StringRef ofLoop : {bodyShardingsAttrName, sumShardingsAttrName})
+      if (auto all = op->getAttrOfType<ArrayAttr>(ofLoop))
+        for (Attribute one : all)
+          read(one);
     if (auto entry = dyn_cast<func::FuncOp>(op))
       for (unsigned i = 0; i < entry.getNumArguments(); ++i)
         read(entry.getArgAttr(i, shardingAttrName));

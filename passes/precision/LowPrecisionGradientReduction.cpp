@@ -25,6 +25,7 @@
 #include "ir/weir/Strategy.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -45,7 +46,8 @@ bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 struct LowPrecisionGradientReduction
     : weir::impl::LowPrecisionGradientReductionBase<LowPrecisionGradientReduction> {
   void runOnOperation() override {
-    const Type low = typeOf(&getContext(), *strategyOf(getOperation()).gradReduceType);
+    const Strategy &strategy = strategyOf(getOperation());
+    const Type low = typeOf(&getContext(), *strategy.gradReduceType);
     llvm::SetVector<Value> sums;
     if (isLow(low))
       getOperation().walk([&](ClipOp clip) {
@@ -58,18 +60,36 @@ struct LowPrecisionGradientReduction
     if (sums.empty())
       return markAllAnalysesPreserved();
     for (Value sum : sums)
-      round(sum, low);
+      if (OpOperand *addend = strategy.reducesInMicrobatches() ? addendOf(sum) : nullptr)
+        addend->set(rounded(addend->get(), low));
+      else
+        round(sum, low);
   }
 
 private:
-  /// For users of this gradient, except other gradients that contain it.
-  void round(Value sum, Type low) {
-    OpBuilder builder(&getContext());
+  /// What each microbatch adds to the sum; null if it is no sum over microbatches.
+  static OpOperand *addendOf(Value sum) {
+    auto loop = sum.getDefiningOp<MicrobatchesOp>();
+    const unsigned number = loop ? cast<OpResult>(sum).getResultNumber() : 0;
+    return loop && number < loop.numSums()
+               ? &loop.getBody().front().getTerminator()->getOpOperand(number)
+               : nullptr;
+  }
+
+  /// The value, whose parts on ranks are sent in the type `low`.
+  static Value rounded(Value sum, Type low) {
+    OpBuilder builder(sum.getContext());
     builder.setInsertionPointAfterValue(sum);
     RankedTensorType wide = tensorType(sum);
     auto narrow = CastOp::create(builder, sum.getLoc(), wide.clone(low), sum);
     narrow->setAttr(partsAttrName, builder.getUnitAttr());
-    auto widened = CastOp::create(builder, sum.getLoc(), wide, narrow);
+    return CastOp::create(builder, sum.getLoc(), wide, narrow);
+  }
+
+  /// For users of this gradient, except other gradients that contain it.
+  void round(Value sum, Type low) {
+    Value widened = rounded(sum, low);
+    Operation *narrow = widened.getDefiningOp()->getOperand(0).getDefiningOp();
     sum.replaceUsesWithIf(widened, [&](OpOperand &use) {
       Operation *user = use.getOwner();
       return user != narrow && (isa<ClipOp>(user) || unscales(user) ||

@@ -225,7 +225,8 @@ private:
     return success();
   }
 
-  /// How what the body yields lies: sums as they come, and what is carried on as it was.
+  /// How what the body yields lies: sums as the loop says or as they come, and what is carried on
+  /// as it was.
   FailureOr<SmallVector<Layout>> copyBody(MicrobatchesOp loop, Block &made,
                                           ArrayRef<Layout> carried) {
     OpBuilder::InsertionGuard guard(builder);
@@ -234,15 +235,30 @@ private:
     Block &body = loop.getBody().front();
     if (failed(copyAll(body)))
       return failure();
+    auto ofSums = loop->getAttrOfType<ArrayAttr>(sumShardingsAttrName);
     SmallVector<Layout> layouts;
     SmallVector<Value> yielded;
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       layouts.push_back(i < loop.numSums() ? locals.at(value).layout : carried[i - loop.numSums()]);
+      if (ofSums && i < loop.numSums()) {
+        FailureOr<Layout> wanted = layoutFrom(loop, ofSums[i], shapeOf(value));
+        if (failed(wanted))
+          return failure();
+        if (isScatteredTo(*wanted, layouts.back()))
+          layouts.back() = *wanted;
+      }
       yielded.push_back(at(value, layouts.back()));
     }
     YieldOp::create(builder, body.getTerminator()->getLoc(), yielded);
     moved.pop_back();
     return layouts;
+  }
+
+  /// Whether a reduce-scatter makes a sum that lies so of a partial one. An all-reduce would save
+  /// no memory in the loop, and is done once behind it.
+  static bool isScatteredTo(const Layout &wanted, const Layout &sum) {
+    return !sum.partial.empty() &&
+           llvm::all_of(sum.partial, [&](unsigned axis) { return wanted.isCutOver(axis); });
   }
 
   LogicalResult copyCut(Shardable op) {
@@ -389,10 +405,19 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     if (home != &moved.back())
       builder.setInsertionPointToEnd(home->block);
+    if (isReducedGradient(value, local.layout, layout))
+      builder.setInsertionPointAfterValue(local.value);
     Value there = moveTo(value, layout, isGathered && !isForward);
     if (there != local.value)
       say(there, layout);
     return home->values[key] = there;
+  }
+
+  /// Whether the move adds up a gradient over ranks. This is done as soon as the gradient is
+  /// computed: behind it, the rank has its shard alone.
+  bool isReducedGradient(Value value, const Layout &from, const Layout &to) {
+    return from.partial != to.partial && value.getDefiningOp() &&
+           phases.of(value) == StepPhase::backward;
   }
 
   Value moveTo(Value value, const Layout &layout, bool again) {

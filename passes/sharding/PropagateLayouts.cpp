@@ -39,10 +39,12 @@ using namespace weir::sharding;
 
 namespace {
 
-/// Which variables are sharded over the axes of a batch: only optimizer state (ZeRO-1), or
-/// parameters, too (ZeRO-3, FSDP). Rajbhandari et al., "ZeRO: Memory optimizations toward training
-/// trillion parameter models", SC 2020. A gradient gets the sharding of its optimizer state, so
-/// --zero 2 is the same as 1.
+/// What is sharded over the axes of a batch: only optimizer state (ZeRO-1), or the sums of
+/// gradients over microbatches (ZeRO-2), or parameters, too (ZeRO-3, FSDP). Rajbhandari et al.,
+/// "ZeRO: Memory optimizations toward training trillion parameter models", SC 2020. In each stage,
+/// a gradient is reduced to the sharding of its optimizer state. With ZeRO-1, this happens once in
+/// a step, and microbatches accumulate unsharded gradients. From ZeRO-2 on, each microbatch reduces
+/// its own.
 enum Zero { optimizers = 1, parameters = 3 };
 
 /// Cuts the piece of a variable over the axis whose largest share is then smallest, the first of
@@ -88,8 +90,9 @@ using VariableLayouts = llvm::StringMap<Lying>;
 /// How an entry is cut, in rounds: what has been cut in an earlier one stays so.
 class Entry {
 public:
-  Entry(func::FuncOp function, const Mesh &mesh)
-      : function(function), mesh(mesh), propagation(mesh) {}
+  /// `reducesGradients`: in each microbatch.
+  Entry(func::FuncOp function, const Mesh &mesh, bool reducesGradients)
+      : function(function), mesh(mesh), reducesGradients(reducesGradients), propagation(mesh) {}
 
   StringRef name() { return function.getSymName(); }
 
@@ -140,7 +143,13 @@ public:
     // What microbatches add up, and what is rounded before ranks do, has not been added up yet.
     function.walk([&](MicrobatchesOp loop) {
       auto yielded = loop.getBody().front().getTerminator()->getOperands();
-      llvm::for_each(yielded.take_front(loop.numSums()), [&](Value sum) { leave(sum); });
+      for (auto [result, sum] : llvm::zip(loop.getResults().take_front(loop.numSums()), yielded)) {
+        if (reducesGradients && isRounded(sum))
+          continue;
+        if (reducesGradients)
+          propagation.untie(result);
+        leave(sum);
+      }
     });
     function.walk([&](CastOp cast) {
       if (!cast->hasAttr(partsAttrName))
@@ -150,6 +159,13 @@ public:
     });
     propagation.run(function, "as what is stored lies");
     function.walk([&](Operation *op) { record(op); });
+  }
+
+  /// Whether ranks have added up the value, as it was rounded.
+  static bool isRounded(Value value) {
+    auto widened = value.getDefiningOp<CastOp>();
+    Operation *narrow = widened ? widened.getInput().getDefiningOp() : nullptr;
+    return narrow && narrow->hasAttr(partsAttrName);
   }
 
   /// No more axes of the batch cut the value.
@@ -322,6 +338,9 @@ private:
   void record(Operation *op) {
     if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
       loop->setAttr(bodyShardingsAttrName, shardings(loop.getBody().front().getArguments()));
+      if (reducesGradients)
+        loop->setAttr(sumShardingsAttrName,
+                      shardings(loop.getResults().take_front(loop.numSums())));
     } else if (auto shardable = dyn_cast<Shardable>(op)) {
       if (Layout cuts = propagation.factors(shardable); cuts.isCut())
         op->setAttr(factorShardingAttrName, sharding(cuts));
@@ -330,6 +349,7 @@ private:
 
   func::FuncOp function;
   const Mesh &mesh;
+  const bool reducesGradients;
   Propagation propagation;
 };
 
@@ -346,7 +366,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     VariableLayouts variables;
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      entries.emplace_back(function, all);
+      entries.emplace_back(function, all, strategy.reducesInMicrobatches());
       if (failed(entries.back().cutBatch(strategy.contextParallel)))
         return signalPassFailure();
       if (function.getSymName() == "step" &&

@@ -200,7 +200,7 @@ bool Propagation::spread(MicrobatchesOp loop) {
     changed |= tie(carried, loop.getResult(loop.numSums() + i));
   }
   for (auto [result, value] : llvm::zip_equal(loop.getResults(), yielded))
-    changed |= tie(result, value);
+    changed |= untied.contains(result) ? add(result, of(value)) : tie(result, value);
   return changed;
 }
 

@@ -39,6 +39,10 @@ public:
   /// Fixes the sharding of a value over one axis.
   void fix(mlir::Value value, unsigned axis);
 
+  /// From here on, the result of a loop over microbatches may be sharded over more axes than what
+  /// its body yields: each microbatch reduces its part of the sum to the result's sharding.
+  void untie(mlir::Value result) { untied.insert(result); }
+
   /// Adds shardings to a value, except those that conflict with its own.
   void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
 
@@ -102,6 +106,7 @@ private:
 
   const Mesh *meshOf;
   llvm::DenseMap<mlir::Value, Known> known;
+  llvm::DenseSet<mlir::Value> untied;
   /// Copies of a propagation are for the same entry.
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, Cost>> costs =
       std::make_shared<llvm::DenseMap<mlir::Operation *, Cost>>();

@@ -62,8 +62,12 @@ private:
     }
     Operation *op = value.getDefiningOp();
     unsigned number = cast<OpResult>(value).getResultNumber();
-    if (auto loop = dyn_cast<MicrobatchesOp>(op))
-      return asMade(loop.getBody().front().getTerminator()->getOperand(number));
+    if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+      auto ofSums = loop->getAttrOfType<ArrayAttr>(sumShardingsAttrName);
+      return ofSums && number < loop.numSums()
+                 ? read(ofSums[number], shapeOf(value))
+                 : asMade(loop.getBody().front().getTerminator()->getOperand(number));
+    }
     if (auto get = dyn_cast<ReadOp>(op))
       return ofVariable(get.getVariable(), shapeOf(value));
     if (auto shardable = dyn_cast<Shardable>(op)) {
@@ -244,6 +248,7 @@ private:
                                        loop.getSliced(), loop.getCarried());
     made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     made.getBody().takeBody(loop.getBody());
+    shardAddends(made, sums, addends);
     for (auto [i, result] : llvm::enumerate(loop.getResults())) {
       Value now = made.getResult(unsigned(i) + (i < sums ? 0 : more));
       at[now] = of(result);
@@ -265,6 +270,21 @@ private:
       use.set(transferred(use, saidStage(add)));
       lastOf[made.getResult(addend.sum)] = add->getResult(0);
     }
+  }
+
+  /// If microbatches reduce gradients to shards, an addend has the sharding of its sum, and so has
+  /// their addition behind the loop.
+  static void shardAddends(MicrobatchesOp loop, unsigned sums, ArrayRef<Addend> addends) {
+    auto ofSums = loop->getAttrOfType<ArrayAttr>(sumShardingsAttrName);
+    if (!ofSums)
+      return;
+    SmallVector<Attribute> all(ofSums.getValue().take_front(sums));
+    for (Addend addend : addends) {
+      all.push_back(ofSums[addend.sum]);
+      addend.add->setAttr(factorShardingAttrName, ofSums[addend.sum]);
+    }
+    llvm::append_range(all, ofSums.getValue().drop_front(sums));
+    loop->setAttr(sumShardingsAttrName, ArrayAttr::get(loop.getContext(), all));
   }
 
   /// What crosses of gradients that are added up here, in the order they are read.

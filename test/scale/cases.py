@@ -53,6 +53,12 @@ def llama_1024(mesh, zero):
     return llama(mesh, zero, layers=8, width=1024, hidden=2816, heads=16, groups=4, vocab=32000, context=2048, batch=16)
 
 
+def llama_of_few_tokens(zero, microbatches):
+    """A step whose scratch memory is gradients and gathered parameters, not activations: ZeRO's part of the memory."""
+    sizes = dict(context=64, layers=8, heads=16, groups=16, width=1024, hidden=2816, batch=16 * microbatches)
+    return Case(LLAMA, CUDA, sizes, ("--mesh", "dp=8", "--zero", str(zero), "--microbatches", str(microbatches)))
+
+
 # Sizes of Touvron et al., "LLaMA", 2023 (7B), and of Dubey et al., "The Llama 3 herd of models", 2024 (70B, 405B).
 def llama_7b(zero):
     return llama("dp=64", zero, layers=32, width=4096, hidden=11008, heads=32, groups=32, vocab=32000, context=4096, batch=64, large=True)  # fmt: skip
@@ -79,6 +85,9 @@ CASES = {
     "llama-1024x8-dp8-zero0": llama_1024("dp=8", 0),
     "llama-1024x8-dp8-zero1": llama_1024("dp=8", 1),
     "llama-1024x8-dp8-zero3": llama_1024("dp=8", 3),
+    "llama-1024x8-few-tokens-zero1": llama_of_few_tokens(1, 1),
+    "llama-1024x8-few-tokens-zero2-microbatches": llama_of_few_tokens(2, 4),
+    "llama-1024x8-few-tokens-zero3": llama_of_few_tokens(3, 1),
     "llama-1024x8-dp2-tp4": llama_1024("dp=2,tp=4", 0),
     "chain-of-norms": Case(f"{MODELS}/chain-of-norms.weir", V3, dict(k=20)),
     "concat-of-slices": Case(f"{MODELS}/concat-of-slices.weir", V3, {}),

@@ -83,6 +83,7 @@ TEST(Attributes, ValuesAreChecked) {
            {"weir.number = 0", AttributeRow::op, false},
            {"weir.factor_sharding = #weir.sharding<[4@dp]>", AttributeRow::op, true},
            {"weir.body_shardings = [#weir.sharding<[4@dp]>]", AttributeRow::op, false},
+           {"weir.sum_shardings = [#weir.sharding<[4@dp]>]", AttributeRow::op, false},
            {"weir.result_shardings = [#weir.sharding<[4@dp]>]", AttributeRow::op, true},
            {"weir.result_shardings = [unit]", AttributeRow::op, true},
            {"weir.result_shardings = []", AttributeRow::op, false},

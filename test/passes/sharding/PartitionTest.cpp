@@ -9,6 +9,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
@@ -36,6 +37,7 @@ struct Case {
   bool sequenceParallel = true;
   std::string contextParallel = "";
   std::string schedule = "1f1b";
+  std::string more = ""; ///< of the strategy
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
@@ -224,7 +226,7 @@ struct Partitioned {
             concat("mesh=", one.mesh, " zero=", one.zero, " schedule=", one.schedule,
                    " sequence-parallel=", one.sequenceParallel ? "on" : "off",
                    one.contextParallel.empty() ? "" : " context-parallel=" + one.contextParallel,
-                   microbatches ? concat(" microbatches=", microbatches) : ""))};
+                   microbatches ? concat(" microbatches=", microbatches) : "", " ", one.more))};
     made = mlir::succeeded(runPassGroups(*module, options, "layouts"));
     addVariables(*feed, *module, 1, Moment::middle);
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {
@@ -249,8 +251,7 @@ struct Partitioned {
 
 class OfModels : public testing::TestWithParam<Case> {};
 
-TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
-  Partitioned cut(GetParam());
+void expectWhatOneDeviceComputes(Partitioned &cut) {
   ASSERT_TRUE(cut.made);
   ASSERT_TRUE(mlir::succeeded(verifyRanks(cut.ranks, cut.programOf)));
   for (auto entry : cut.module->getOps<mlir::func::FuncOp>()) {
@@ -268,6 +269,11 @@ TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
       EXPECT_LT(difference(value, together.variables.at(variable)), 1e-9)
           << variable << " after " << name;
   }
+}
+
+TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
+  Partitioned cut(GetParam());
+  expectWhatOneDeviceComputes(cut);
 }
 
 double bytesOf(mlir::ModuleOp program, Role role) {
@@ -312,6 +318,33 @@ double bytesMoved(mlir::ModuleOp program) {
 }
 
 class OfZero : public testing::TestWithParam<int64_t> {};
+
+/// The bytes of the tensors that a step's microbatches accumulate.
+double bytesAccumulated(mlir::ModuleOp program) {
+  double bytes = 0;
+  program.lookupSymbol<mlir::func::FuncOp>("step").walk([&](MicrobatchesOp loop) {
+    for (mlir::Value sum : loop.getResults().take_front(loop.numSums()))
+      bytes += double(storageBytes(sum.getType()));
+  });
+  return bytes;
+}
+
+/// From ZeRO 2 on, each microbatch reduces its gradients, and a rank accumulates its shards.
+TEST_P(OfZero, MicrobatchesAccumulateShards) {
+  const int64_t zero = GetParam(), ranks = 4;
+  for (const char *more : {"microbatches=2", "microbatches=2 grad-reduce-dtype=bf16"}) {
+    Partitioned cut({"gpt-char", "dp=4", zero, true, "", "1f1b", more},
+                    {{"layers", "2"}, {"batch", "16"}, {"vocab", "64"}});
+    ASSERT_TRUE(cut.made);
+    const double parameters = bytesOf(*cut.module, Role::parameter);
+    for (mlir::ModuleOp program : cut.ranks) {
+      EXPECT_LE(bytesAccumulated(program), 1.01 * parameters / double(zero >= 2 ? ranks : 1));
+      EXPECT_GE(bytesAccumulated(program), 0.99 * parameters / double(zero >= 2 ? ranks : 1));
+    }
+    if (std::string_view(more).find("bf16") == std::string_view::npos)
+      expectWhatOneDeviceComputes(cut);
+  }
+}
 
 /// Gradients are reduced once: in all 2 (k - 1) / k of the parameters' bytes come to each of k
 /// ranks, and what is kept in parts is a k-th of it. Parameters that are kept in parts are gathered

@@ -16,3 +16,18 @@ func.func @step(%x: tensor<2x4xf32>) -> (tensor<f32> {weir.output = "loss", weir
   %loss = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<2x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// The gradient of a parameter is reduced as soon as it is computed, though it is written at the end:
+// from then on, the rank holds its shard alone.
+// CHECK-LABEL: func @reduced_at_once
+func.func @reduced_at_once(%x: tensor<2x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
+  // CHECK: %[[GRADIENT:.*]] = weir.reduce sum
+  // CHECK-NEXT: weir.reduce_scatter %[[GRADIENT]] over "dp"
+  // CHECK: weir.exp
+  // CHECK: weir.write @w
+  %gradient = weir.reduce sum %x {axes = array<i64: 0>, weir.phase = #weir.phase<backward>} : tensor<2x4xf32> -> tensor<4xf32>
+  %y = weir.exp %x : tensor<2x4xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<2x4xf32> -> tensor<f32>
+  weir.write @w, %gradient : tensor<4xf32>
+  return %loss : tensor<f32>
+}
