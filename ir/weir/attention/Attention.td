@@ -10,6 +10,7 @@
 
 include "ir/weir/WeirBase.td"
 
+// Its sharding rule depends on `causal`, so it is not a field here but shardRule() in Attention.cpp.
 def Weir_AttentionOp : Weir_TensorOp<"attention", [Differentiated, Decomposed, InferTypeOpAdaptor, AllTypesMatch<["query", "result"]>, AllTypesMatch<["key", "value"]>]> {
   let summary = "softmax(scale * q k^T) v, for every batch and head";
   let description = [{
