@@ -142,7 +142,7 @@ constexpr Field rows[] = {
         text),
     fieldOf<&Strategy::zero, readNumber<0, 3>>(
         {"zero", parallelism, planner, true, "0..3",
-         "ZeRO: shard optimizer state (1), also gradient sums (2), also parameters (3)", "0"},
+         "ZeRO: shard optimizer state (1), gradient sums (2), parameters (3)", "0"},
         integer),
     fieldOf<&Strategy::schedule, readNamed<PipelineSchedule>>(
         {"schedule", parallelism, planner, false, "NAME",

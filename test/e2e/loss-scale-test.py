@@ -164,12 +164,12 @@ class LossScale(weirtest.Test):
         self.line(5, "--steps", 3, "--checkpoint", kept)
         options = ["--checkpoint", kept, "--resume", "--extend"]
         again = self.line(5, "--loss-scale", "8", "--steps", 4, *options, status=3)
-        self.assertRegex(again.stderr, r"loss-scale: dynamic -> 8\nGive what .*--change loss-scale")
+        self.assertRegex(again.stderr, r"loss-scale: dynamic -> 8\nUse the settings .*--change loss-scale")
         self.line(5, "--loss-scale", "8", "--steps", 4, *options, "--change", "loss-scale")
         self.line(5, "--loss-scale", "dynamic:16", "--steps", 5, *options, "--change", "loss-scale")
         self.assertEqual(self.metrics("line.jsonl")[0][-1]["loss_scale"], 16)
         again = self.line(5, "--steps", 6, *options, precision="f32", status=3)
-        self.assertRegex(again.stderr, r"precision: f16 -> f32\nGive what .*--change precision\n")
+        self.assertRegex(again.stderr, r"precision: f16 -> f32\nUse the settings .*--change precision\n")
         self.line(5, "--steps", 6, *options, "--change", "precision", precision="f32")
 
     def test_what_can_not_be_a_scale_is_told_of(self):

@@ -121,7 +121,7 @@ class AsItWasBegun(weirtest.Test):
         self.assertNotIn("strategy", done.stderr)
         done = self.weir(*self.resume(model, "--mesh", "dp=2", more=["--change", "zero"]))
         self.assertIn("--change zero: 1 -> 0\n", done.stderr)
-        self.fails(3, r"precision: f32 -> bf16\nGive what .*--change precision\n", "weir",
+        self.fails(3, r"precision: f32 -> bf16\nUse the settings .*--change precision\n", "weir",
                    *self.resume(model, "--mesh", "dp=2", "--precision", "bf16"))
 
     def test_what_does_not_matter(self):

@@ -154,7 +154,7 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
 }
 
 TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
-  Situation gpt("gpt-char", {{"layers", "13"}, {"width", "64"}, {"batch", "16"}}, cores(4));
+  Situation gpt("gpt-char", {{"layers", "13"}, {"width", "512"}, {"batch", "16"}}, cores(4));
   const char *plans[] = {"mesh=dp=2,tp=2 zero=3 microbatches=1 recompute=h.*",
                          "mesh=dp=4 zero=1 microbatches=2",
                          "mesh=pp=2,dp=2 zero=1 microbatches=4 schedule=1f1b",
