@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Every op computes with the sharding that it was given (weir.factor_sharding), on operands that
-// are resharded to it from their own shardings (OpSharding.h).
+// are resharded to it from their own shardings (OpSharding.h). Partitioner::at() places
+// collectives: a parameter that ZeRO 3 shards is all-gathered before its first use, in the forward
+// and in the backward pass, and a gradient is reduced right behind the op that computes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -378,8 +380,9 @@ private:
     return parts;
   }
 
-  /// A value as the layout says, moved there once; what is only gathered, for the forward
-  /// computation and for gradients each, where they need it: between them it takes no memory.
+  /// The value in a sharding. It is resharded once, and the result is used again. An all-gather, as
+  /// of a parameter, is done once for the forward and once for the backward pass, each at its first
+  /// use, so that the gathered value takes no memory in between.
   Value at(Value value, const Layout &layout, bool isForward = true) {
     const Local &local = locals.at(value);
     if (local.layout == layout)
@@ -413,8 +416,8 @@ private:
     return home->values[key] = there;
   }
 
-  /// Whether the move adds up a gradient over ranks. This is done as soon as the gradient is
-  /// computed: behind it, the rank has its shard alone.
+  /// Whether the change of sharding reduces a gradient over ranks. This is done as soon as the
+  /// gradient is computed, so that the rank holds only its shard from then on.
   bool isReducedGradient(Value value, const Layout &from, const Layout &to) {
     return from.partial != to.partial && value.getDefiningOp() &&
            phases.of(value) == StepPhase::backward;
