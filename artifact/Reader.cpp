@@ -18,8 +18,9 @@ namespace weir::artifact {
 static constexpr flatbuffers::uoffset_t maxDepth = 16;
 static constexpr flatbuffers::uoffset_t maxTables = 4'000'000;
 
-const Program &verify(std::span<const std::byte> file) {
-  auto fail = [](const std::string &what) { throw Failure(Exit::model, what); };
+static void fail(const std::string &what) { throw Failure(Exit::model, what); }
+
+std::span<const std::byte> verifiedPayload(std::span<const std::byte> file) {
   if (file.size() < sizeof(magic) || std::memcmp(file.data(), magic, sizeof(magic)) != 0)
     fail("this is not a Weir artifact: it does not begin with WEIRX (`weir compile` makes one)");
   if (file.size() < sizeof(Header))
@@ -39,7 +40,11 @@ const Program &verify(std::span<const std::byte> file) {
     fail("the artifact goes on after its end; copy or compile it again");
   if (header.reserved != 0 || payloadHash(payload) != header.hash)
     fail("the artifact is damaged: its hash does not match its bytes; copy or compile it again");
+  return payload;
+}
 
+const Program &verify(std::span<const std::byte> file) {
+  const std::span<const std::byte> payload = verifiedPayload(file);
   flatbuffers::Verifier::Options limits;
   limits.max_depth = maxDepth;
   limits.max_tables = maxTables;

@@ -21,6 +21,10 @@
 
 namespace weir::artifact {
 
+/// The FlatBuffer in `file`, which is an artifact of this format version, whole and undamaged, or
+/// Failure{Exit::model} is thrown. What the FlatBuffer contains is not verified.
+std::span<const std::byte> verifiedPayload(std::span<const std::byte> file);
+
 /// The program in `file`, which must stay alive and 16-byte aligned. Throws Failure{Exit::model}
 /// that says what is wrong: not an artifact, another format version, truncated, damaged, or made
 /// wrong.

@@ -39,7 +39,7 @@ namespace {
 
 /// Elements. A larger collective does not benefit, and would be copied for nothing.
 constexpr int64_t largestBucket = 1 << 18;
-/// The number of ops to visit for the dependences of a value.
+/// The number of ops to visit for the dependences, or the users, of a collective's value.
 constexpr size_t mostAhead = 64;
 
 /// A collective that may share a bucket. All of its members have equally many rows.
@@ -62,6 +62,12 @@ std::optional<Candidate> candidateOf(Operation *op) {
   return fullest ? std::optional(Candidate{op, int64_t(*fullest)}) : std::nullopt;
 }
 
+/// Whether the op may stand elsewhere in its block, among those that it does not depend on.
+bool mayMove(Operation *op) {
+  return !isCollective(op) && !isa<AllReduceOp, ReduceScatterOp>(op) && !op->getNumRegions() &&
+         isMemoryEffectFree(op);
+}
+
 /// The ops that computing `value` takes and that stand after `where` in its block, in order.
 /// Nothing if one of them cannot move ahead of `where`. `fixed` are ops that cannot: the
 /// collectives of the bucket, and those that are found here, since many values depend on the same
@@ -80,8 +86,7 @@ std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *w
       return true;
     if (++looked > mostAhead)
       return false;
-    if (op == where || isCollective(op) || isa<AllReduceOp, ReduceScatterOp>(op) ||
-        op->getNumRegions() || !isMemoryEffectFree(op) ||
+    if (op == where || !mayMove(op) ||
         !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); })) {
       if (looked <= mostAhead)
         fixed.insert(op);
@@ -252,8 +257,7 @@ std::optional<llvm::SetVector<Operation *>> takenBehind(ArrayRef<Candidate> part
         return std::nullopt;
       if (!op || !places.isBefore(op, home) || !ops.insert(op))
         continue;
-      if (ops.size() > mostAhead * parts.size() || isCollective(op) ||
-          isa<AllReduceOp, ReduceScatterOp>(op) || op->getNumRegions() || !isMemoryEffectFree(op))
+      if (ops.size() > mostAhead * parts.size() || !mayMove(op))
         return std::nullopt;
       open.push_back(op);
     }

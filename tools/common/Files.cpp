@@ -64,10 +64,10 @@ std::vector<std::byte> readArtifact(const std::string &path) {
   return bytes;
 }
 
-std::vector<std::byte> readVerifiedArtifact(const std::string &path) {
+std::vector<std::byte> readUndamagedArtifact(const std::string &path) {
   std::vector<std::byte> bytes = readArtifact(path);
   try {
-    artifact::verify(bytes);
+    artifact::verifiedPayload(bytes);
   } catch (const Failure &failure) {
     throw Failure(failure.exit, concat(path, ": ", failure.what()));
   }

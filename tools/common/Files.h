@@ -18,9 +18,9 @@ namespace weir {
 /// An artifact's bytes, unverified; Failure{Exit::model} where it cannot be read.
 std::vector<std::byte> readArtifact(const std::string &path);
 
-/// As readArtifact(), of a file that artifact::verify() takes. What it says is wrong,
-/// Failure{Exit::model} says of the file.
-std::vector<std::byte> readVerifiedArtifact(const std::string &path);
+/// As readArtifact(), of a file that artifact::verifiedPayload() accepts. If it does not,
+/// Failure{Exit::model} names the file. Loading the program verifies the rest.
+std::vector<std::byte> readUndamagedArtifact(const std::string &path);
 
 /// Writes beside `path` and renames, so that what was there stays until the new file is whole. "-"
 /// is standard output. Failure{Exit::storage} where that is not possible.

@@ -58,7 +58,7 @@ Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &)
   if (auto status = parseCommandLine(app, argc, argv))
     return *status;
   options.alsoRead = {namedByOption("ARTIFACT", artifact)};
-  return execute(readVerifiedArtifact(artifact), options);
+  return execute(readUndamagedArtifact(artifact), options);
 }
 
 Exit runCommand(int count, char **given) {

@@ -320,14 +320,14 @@ Command addRun(CLI::App &app, State &state) {
   addTrainingOptions(app, state);
   return [&] {
     state.run.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
-    return train(readVerifiedArtifact(state.artifact), state);
+    return train(readUndamagedArtifact(state.artifact), state);
   };
 }
 
 Command addEval(CLI::App &app, State &state) {
   addArtifact(app, state);
   addEvaluateOptions(app, state.evaluate);
-  return [&] { return runEvaluation(readVerifiedArtifact(state.artifact), state.evaluate); };
+  return [&] { return runEvaluation(readUndamagedArtifact(state.artifact), state.evaluate); };
 }
 
 Command addPredict(CLI::App &app, State &state) {
@@ -335,14 +335,14 @@ Command addPredict(CLI::App &app, State &state) {
   addPredictOptions(app, state.evaluate);
   return [&] {
     state.evaluate.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
-    return runPrediction(readVerifiedArtifact(state.artifact), state.evaluate);
+    return runPrediction(readUndamagedArtifact(state.artifact), state.evaluate);
   };
 }
 
 Command addGenerate(CLI::App &app, State &state) {
   addArtifact(app, state);
   addGenerateOptions(app, state.generate);
-  return [&] { return runGenerate(readVerifiedArtifact(state.artifact), state.generate); };
+  return [&] { return runGenerate(readUndamagedArtifact(state.artifact), state.generate); };
 }
 
 Command addInspect(CLI::App &app, State &state) {
@@ -388,7 +388,7 @@ Command addTune(CLI::App &app, State &state) {
                     {namedByOption("ARTIFACT", state.artifact)});
     requirePlace(state.output);
     writeFile(state.output,
-              tuneArtifact(readVerifiedArtifact(state.artifact), state.run.device.kind));
+              tuneArtifact(readUndamagedArtifact(state.artifact), state.run.device.kind));
     return Exit::ok;
   };
 }

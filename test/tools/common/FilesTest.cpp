@@ -96,7 +96,7 @@ TEST(Files, AnArtifactIsVerifiedByItsName) {
   auto wrong = [&](const std::vector<std::byte> &file) -> std::string {
     writeFile(path, file);
     try {
-      readVerifiedArtifact(path);
+      readUndamagedArtifact(path);
     } catch (const Failure &failure) {
       EXPECT_EQ(failure.exit, Exit::model);
       return failure.what();

@@ -14,7 +14,7 @@
 namespace weir {
 
 void inspect(const std::string &path, bool json) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   printFacts(describe(artifact::verify(bytes)), json, printDescription);
 }
 

@@ -133,7 +133,7 @@ void printFlopsByLine(const ordered_json &entries, std::ostream &out) {
 }
 
 void inspectLines(const std::string &path, bool json) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   ordered_json entries = describeFlops(artifact::verify(bytes));
   printFacts(entries, json, printFlopsByLine);
 }

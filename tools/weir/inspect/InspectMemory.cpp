@@ -194,7 +194,7 @@ ordered_json describeMemory(const artifact::Program &program) {
 }
 
 void inspectMemory(const std::string &path, bool json) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   ordered_json facts = describeMemory(artifact::verify(bytes));
   printFacts(facts, json, printMemoryFacts);
 }

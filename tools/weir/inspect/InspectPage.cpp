@@ -17,7 +17,7 @@ namespace weir {
 
 void inspectPage(const std::string &path, const std::string &output,
                  const std::vector<std::string> &models) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   const artifact::Program &program = artifact::verify(bytes);
   std::vector<NamedPath> read = {namedByOption("ARTIFACT", path)};
   for (const flatbuffers::String *file : *program.files())

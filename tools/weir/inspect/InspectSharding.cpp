@@ -293,7 +293,7 @@ ordered_json describeSharding(const artifact::Program &program, const planner::C
 }
 
 void inspectSharding(const std::string &path, const std::string &described, bool json) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   const artifact::Program &program = artifact::verify(bytes);
   if (!program.mesh())
     throw Failure(Exit::usage, "--sharding: " + path +

@@ -220,7 +220,7 @@ ordered_json describeTime(const artifact::Program &program, const TimeOptions &o
 
 void inspectTime(const std::string &path, const TimeOptions &options, RatesOfTarget ratesOf,
                  bool json) {
-  std::vector<std::byte> bytes = readVerifiedArtifact(path);
+  std::vector<std::byte> bytes = readUndamagedArtifact(path);
   printFacts(describeTime(artifact::verify(bytes), options, ratesOf), json, printTime);
 }
 

@@ -41,9 +41,9 @@ void show(const Given &given, const std::string &artifact) {
   } else if (given.lines) {
     inspectLines(artifact, given.json);
   } else if (given.plan) {
-    std::cout << planText(readVerifiedArtifact(artifact));
+    std::cout << planText(readUndamagedArtifact(artifact));
   } else if (given.precision) {
-    std::vector<std::byte> bytes = readVerifiedArtifact(artifact);
+    std::vector<std::byte> bytes = readUndamagedArtifact(artifact);
     inspectPrecision(bytes, countCasts(bytes), given.json);
   } else if (given.memory) {
     inspectMemory(artifact, given.json);
