@@ -356,9 +356,12 @@ def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
     with the same bits. If offloading is allowed and takes less time, a result goes to the host (weir.offload) as soon as it
     is computed, and is fetched. If no choice fits, the pass reports what needs the most memory. Kernels in the blocks
     of weir.recompute are run again for the gradients that read their results, with and without a budget. Before:
-    weir.recompute, if the model or the strategy marks blocks. After: weir.keeping, if there is a @step.
+    weir.recompute, if the model or the strategy marks blocks. After: weir.keeping, if there is a @step. A kernel that is
+    run again reads the parameters that are gathered again (ZeRO 3): their all-gather moves ahead of it.
   }];
-  let options = [Weir_TargetOption];
+  let options = [Weir_TargetOption,
+                 Option<"groupsAlike", "groups-alike", "bool", "true",
+                        "the ranks of each collective run the same program, so that collectives may move">];
   let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
 }
 

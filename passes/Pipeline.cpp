@@ -171,7 +171,7 @@ static constexpr PipelinePass fusePasses[] = {
     // After all passes that order or merge kernels.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memoryReport));
+       pm.addPass(createRematerialize(options.target, options.memoryReport, options.groupsAlike));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
@@ -345,6 +345,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
     return failure();
   RankPrograms programs = rankPrograms(module, options.strategy.mesh);
   options.alike = programs.firstRank.size() == 1;
+  options.groupsAlike = programs.groupsAlike(options.strategy.mesh);
   OwningOpRef<ModuleOp> whole;
   if (!options.alike)
     whole = module.clone();

@@ -47,6 +47,11 @@ static std::set<Cut> cutsIn(ModuleOp module, const Mesh &mesh) {
   return cuts;
 }
 
+bool RankPrograms::groupsAlike(const Mesh &mesh) const {
+  int axis = mesh.find(stageAxis);
+  return int64_t(firstRank.size()) == (axis < 0 ? 1 : mesh.axes[axis].size);
+}
+
 RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
   std::set<Cut> cuts = cutsIn(module, mesh);
   std::map<std::vector<int64_t>, uint32_t> known;

@@ -17,6 +17,10 @@ struct RankPrograms {
   std::vector<int64_t>
       firstRank; ///< of each program, the first that runs it; rank 0 runs the first
   std::vector<uint32_t> programOf; ///< of each rank
+
+  /// Whether ranks that take part in the same collective run the same program: there is one for
+  /// each pipeline stage.
+  bool groupsAlike(const Mesh &mesh) const;
 };
 
 /// Of a program whose layouts are known (weir-propagate-layouts): ranks whose shares, and those of

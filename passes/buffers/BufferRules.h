@@ -52,6 +52,7 @@ struct Tensor {
   int madeBy = -1;        ///< an action; -1: it is there from the start
   bool isGradient = false; ///< it is computed from gradients
   int copyOf = -1;         ///< the tensor of the original step whose values it has
+  int regathered = -1;     ///< the tensor with the same values that a later all-gather makes
   double transfer = 0; ///< seconds to the host's memory and back, in all rounds; 0: it must not go
 };
 

@@ -44,7 +44,7 @@ public:
     std::partial_sum(change.begin(), change.end(), change.begin());
     turn = int(llvm::max_element(change) - change.begin());
     for (size_t i = 0; i < kept.size(); ++i)
-      kept[i] = kept[i] && first[i] < turn && turn <= last[i];
+      kept[i] = kept[i] && first[i] < std::min(turn, boundary) && turn <= last[i];
   }
 
   bool contains(int tensor) const { return kept[tensor]; }

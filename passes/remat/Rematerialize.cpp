@@ -11,8 +11,9 @@
 // its first use by a gradient.
 //
 // Choose.h chooses what to recompute and offload, and passes/buffers models the memory. The actions
-// that the model's plan marks are recomputed with any budget (MarkRecomputed.h). The pass records
-// the saved activations of the step for `weir inspect`.
+// that the model's plan marks are recomputed with any budget (MarkRecomputed.h). A recomputed
+// kernel reads parameters that the backward pass gathers again (Regather.h). The pass records the
+// saved activations of the step for `weir inspect`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,7 @@
 #include "passes/remat/Explain.h"
 #include "passes/remat/MarkRecomputed.h"
 #include "passes/remat/OutOfMemoryReport.h"
+#include "passes/remat/Regather.h"
 #include "passes/remat/Sections.h"
 #include "passes/stages/GatherSections.h"
 #include "support/Sizes.h"
@@ -59,15 +61,18 @@ public:
   void run() {
     for (int action : llvm::seq(boundary))
       offloadResults(action);
-    for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
-      auto at = entry.actionOf.find(&op);
+    SmallVector<Operation *> ops; // some move meanwhile
+    for (Operation &op : entry.block->without_terminator())
+      ops.push_back(&op);
+    for (Operation *op : ops) {
+      auto at = entry.actionOf.find(op);
       if (at == entry.actionOf.end() || at->second < boundary ||
-          at->second >= int(entry.makers.size()) || isAlias(&op) ||
-          (entry.makers[at->second] != &op && !isa<MicrobatchesOp>(op)))
+          at->second >= int(entry.makers.size()) || isAlias(op) ||
+          (entry.makers[at->second] != op && !isa<MicrobatchesOp>(op)))
         continue;
       // What a loop starts with comes back ahead of what its body reads, as in the model.
-      OpBuilder builder(&op);
-      op.walk<WalkOrder::PreOrder>([&](Operation *user) {
+      OpBuilder builder(op);
+      op->walk<WalkOrder::PreOrder>([&](Operation *user) {
         if (isa<KernelOp>(user->getParentOp()))
           return;
         for (OpOperand &operand : user->getOpOperands())
@@ -111,7 +116,7 @@ private:
       Operation *original = entry.makers[maker];
       SmallVector<Value> operands;
       for (Value operand : original->getOperands())
-        operands.push_back(nowOf(builder, operand));
+        operands.push_back(againOf(builder, operand));
       Operation *copy = builder.clone(*original);
       copy->setOperands(operands);
       copy->setAttr(againAttrName, builder.getUnitAttr());
@@ -119,6 +124,23 @@ private:
         if (!isAway(entry.tensorOf.at(old)))
           now[old] = made;
     }
+    return shownAs(builder, value, memory);
+  }
+
+  /// What a repeated kernel reads of it: of a gathered value, what is gathered again.
+  Value againOf(OpBuilder &builder, Value value) {
+    Value memory = memoryOf(value);
+    auto found = entry.tensorOf.find(memory);
+    int again = found == entry.tensorOf.end() ? -1 : entry.step.tensors[found->second].regathered;
+    if (again < 0)
+      return nowOf(builder, value);
+    Operation *gather = entry.makers[entry.step.tensors[again].madeBy];
+    if (Operation *next = &*builder.getInsertionPoint(); !gather->isBeforeInBlock(next)) {
+      for (OpOperand &operand : gather->getOpOperands())
+        operand.set(nowOf(builder, operand.get()));
+      gather->moveBefore(next);
+    }
+    now[memory] = entry.values[again];
     return shownAs(builder, value, memory);
   }
 
@@ -169,8 +191,10 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, MemoryReport *report)
-      : made(std::move(target)), report(report) {}
+  Rematerialize(std::shared_ptr<Target> target, MemoryReport *report, bool alike)
+      : made(std::move(target)), report(report) {
+    groupsAlike = alike;
+  }
 
   void getDependentDialects(DialectRegistry &registry) const override {
     RematerializeBase::getDependentDialects(registry);
@@ -197,7 +221,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
         return signalPassFailure();
       if (!gatherSections(function.front()).empty()) {
         auto isMarked = [&](KernelOp kernel) { return !blocks.startsOf(kernel).empty(); };
-        auto chooser = remat::SectionChooser::of(function, facts, isMarked);
+        auto chooser = remat::SectionChooser::of(function, facts, isMarked, groupsAlike);
         if (failed(chooser))
           return signalPassFailure();
         ofSections.push_back({function, std::move(*chooser)});
@@ -208,6 +232,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(step))
         return signalPassFailure();
       remat::markRecomputedActions(*step, blocks);
+      if (groupsAlike)
+        remat::findRegathered(*step);
       remat::Released marked = remat::marked(step->step);
       remat::Rewritten rewritten =
           remat::rewrite(step->step, remat::boundaryOf(step->step), marked);
@@ -398,6 +424,6 @@ private:
 } // namespace
 
 std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target,
-                                                MemoryReport *report) {
-  return std::make_unique<Rematerialize>(std::move(target), report);
+                                                MemoryReport *report, bool groupsAlike) {
+  return std::make_unique<Rematerialize>(std::move(target), report, groupsAlike);
 }

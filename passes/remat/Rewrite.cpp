@@ -18,7 +18,8 @@ class Rewriter {
 public:
   Rewriter(const Step &step, int boundary, const Released &released)
       : step(step), boundary(boundary), released(released), now(step.tensors.size(), -1),
-        onHost(step.tensors.size(), -1), wanted(step.tensors.size()) {
+        onHost(step.tensors.size(), -1), wanted(step.tensors.size()),
+        moved(step.actions.size(), -1) {
     result.step.tensors = step.tensors;
     result.step.loops = step.loops;
     result.step.begin = step.begin;
@@ -28,25 +29,19 @@ public:
     for (int i = boundary; i < step.end; ++i)
       for (int read : step.actions[i].reads)
         want(read);
-    std::vector<int> moved; // the place of each action
-    moved.reserve(step.actions.size());
-    for (auto [i, action] : enumerate(step.actions)) {
-      Action here = action;
-      if (int(i) <= boundary)
+    for (int at = 0; at < int(step.actions.size()); ++at) {
+      if (at <= boundary)
         result.boundary = int(result.step.actions.size());
-      if (int(i) >= boundary && int(i) < step.end) {
+      if (at >= boundary && at < step.end)
         for (auto [first, last] : step.loops)
-          if (first == int(i) && last < step.end) // what a loop reads is there before it
+          if (first == at && last < step.end) // what a loop reads is there before it
             for (int j = first; j <= last; ++j)
               for (int read : step.actions[j].reads)
                 (void)nowOf(read);
-        for (int &read : here.reads)
-          read = nowOf(read);
-      }
-      moved.push_back(int(result.step.actions.size()));
-      result.step.actions.push_back(std::move(here));
-      for (int made : action.writes)
-        if (wanted[made] && isAway(made) && step.tensors[made].madeBy == int(i))
+      if (moved[at] < 0)
+        emit(at);
+      for (int made : step.actions[at].writes)
+        if (wanted[made] && isAway(made) && step.tensors[made].madeBy == at)
           put(made);
     }
     for (auto &[first, last] : result.step.loops)
@@ -103,6 +98,25 @@ private:
     result.away.push_back(tensor);
   }
 
+  void emit(int action) {
+    Action here = step.actions[action];
+    if (action >= boundary && action < step.end)
+      for (int &read : here.reads)
+        read = nowOf(read);
+    moved[action] = int(result.step.actions.size());
+    result.step.actions.push_back(std::move(here));
+  }
+
+  /// What an action that is repeated reads of it.
+  int againOf(int tensor) {
+    int again = step.tensors[tensor].regathered;
+    if (again < 0)
+      return nowOf(tensor);
+    if (int gather = step.tensors[again].madeBy; moved[gather] < 0)
+      emit(gather);
+    return again;
+  }
+
   int nowOf(int tensor) {
     if (!isReleased(tensor))
       return tensor;
@@ -114,7 +128,7 @@ private:
     const Action &original = step.actions[maker];
     Action repeat = original;
     for (int &read : repeat.reads)
-      read = nowOf(read);
+      read = againOf(read);
     repeat.writesDirectly = false;
     repeat.repeats = false;
     repeat.again = maker;
@@ -136,6 +150,7 @@ private:
   std::vector<int> now;     ///< what a released tensor is behind the boundary
   std::vector<int> onHost;  ///< its copy there
   std::vector<bool> wanted; ///< whether it comes back at all
+  std::vector<int> moved;   ///< by action, its place in the result; -1: it is not there yet
   Rewritten result;
 };
 

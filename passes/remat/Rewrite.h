@@ -27,7 +27,8 @@ struct Released {
 };
 
 /// The step in which what is released comes back where it is first needed at `boundary` or behind
-/// it. What is made behind it is not released.
+/// it. What is made behind it is not released. An action that is repeated reads what is gathered
+/// again (Tensor::regathered), and the second all-gather moves ahead of it.
 struct Rewritten {
   Step step;
   int boundary = 0;         ///< the first action at it, or that is there for one

@@ -13,6 +13,7 @@
 #include "ir/weir/program/Offload.h"
 #include "ir/weir/requests/Recompute.h"
 #include "ir/weir/transfer/Transfer.h"
+#include "passes/remat/Regather.h"
 #include "passes/stages/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"
 #include <limits>
@@ -29,8 +30,8 @@ bool goesBack(MicrobatchesOp section) {
 
 class Repeater {
 public:
-  Repeater(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels)
-      : sections(sectionsIn(entry.front())), kernels(kernels) {}
+  Repeater(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels, bool groupsAlike)
+      : sections(sectionsIn(entry.front())), kernels(kernels), groupsAlike(groupsAlike) {}
 
   void run() {
     for (MicrobatchesOp section : sections)
@@ -110,6 +111,8 @@ private:
     if (Value known = now.lookup(value))
       return known;
     Operation *maker = value.getDefiningOp();
+    if (Value again = gatheredHere(value, builder))
+      return now[value] = again;
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (size_t slice = argument.getArgNumber() - 1; slice < home.getSliced().size())
         return now[value] = sliceOf(home.getSliced()[slice]);
@@ -136,6 +139,18 @@ private:
     return now.lookup(value);
   }
 
+  /// A value that an earlier section has gathered and that this one gathers again. Null: there is
+  /// none. Sections share what is from outside, so what is gathered is there.
+  Value gatheredHere(Value value, OpBuilder &builder) {
+    auto first = value.getDefiningOp<AllGatherOp>();
+    AllGatherOp again = first && groupsAlike ? gatheredAgain(first, bodyOf(here)) : AllGatherOp();
+    if (!again)
+      return {};
+    if (Operation *next = &*builder.getInsertionPoint(); next->isBeforeInBlock(again))
+      again->moveBefore(next);
+    return again.getResult();
+  }
+
   Value saved(Value value, OpBuilder &builder) {
     auto [known, isNew] = numberOf.try_emplace(value, next);
     if (isNew) {
@@ -160,6 +175,7 @@ private:
 
   const SmallVector<MicrobatchesOp> sections;
   const llvm::DenseSet<Operation *> &kernels;
+  const bool groupsAlike;
   std::map<int64_t, SaveOp> saves;
   llvm::DenseMap<Value, int64_t> numberOf; ///< of values that are saved
   int64_t next = 1;
@@ -192,14 +208,15 @@ SmallVector<KernelOp> repeatable(func::FuncOp entry) {
   return result;
 }
 
-void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels) {
+void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels, bool groupsAlike) {
   if (!kernels.empty())
-    Repeater(entry, kernels).run();
+    Repeater(entry, kernels, groupsAlike).run();
 }
 
 FailureOr<SectionChooser> SectionChooser::of(func::FuncOp entry, KernelFacts &facts,
-                                             llvm::function_ref<bool(KernelOp)> marked) {
-  SectionChooser chooser(entry, facts);
+                                             llvm::function_ref<bool(KernelOp)> marked,
+                                             bool groupsAlike) {
+  SectionChooser chooser(entry, facts, groupsAlike);
   // First of all as it is: what is known of kernels is known by these.
   FailureOr<EntryStep> whole = readStep(entry, facts);
   if (failed(whole))
@@ -247,12 +264,12 @@ FailureOr<SectionChoice> SectionChooser::measured(SmallVector<unsigned> again) {
   return choice;
 }
 
-void SectionChooser::applyTo(func::FuncOp to, const SectionChoice &choice) {
+void SectionChooser::applyTo(func::FuncOp to, const SectionChoice &choice) const {
   SmallVector<KernelOp> kernels = repeatable(to);
   llvm::DenseSet<Operation *> again;
   for (unsigned number : choice.again)
     again.insert(kernels[number]);
-  repeat(to, again);
+  repeat(to, again, groupsAlike);
 }
 
 FailureOr<SectionChoice> SectionChooser::add(const SectionChoice &to, ArrayRef<unsigned> more) {

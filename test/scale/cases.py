@@ -64,8 +64,8 @@ def llama_7b(zero):
     return llama("dp=64", zero, layers=32, width=4096, hidden=11008, heads=32, groups=32, vocab=32000, context=4096, batch=64, large=True)  # fmt: skip
 
 
-def llama_70b(zero):
-    return llama("dp=64,tp=8", zero, layers=80, width=8192, hidden=28672, heads=64, groups=8, vocab=128256, context=8192, batch=64, large=True)  # fmt: skip
+def llama_70b(zero, mesh="dp=64,tp=8", batch=64, *more):
+    return llama(mesh, zero, 80, 8192, 28672, 64, 8, 128256, 8192, batch, *more, large=True)
 
 
 # 1,024 rows: with twice as many the logits would have more than the 2^40 elements that a tensor may have.
@@ -96,6 +96,7 @@ CASES = {
     "llama-7b-64-ranks-zero3": llama_7b(3),
     "llama-70b-512-ranks-zero1": llama_70b(1),
     "llama-70b-512-ranks-zero3": llama_70b(3),
+    "llama-70b-512-ranks-zero3-recompute": llama_70b(3, "dp=512", 512, "--recompute", "layers.*"),
     "llama-405b-16384-ranks-zero1": llama_405b(1),
     "llama-405b-16384-ranks-zero3": llama_405b(3),
 }  # fmt: skip

@@ -102,8 +102,12 @@ std::set<StringRef> Recomputed::startsOf(KernelOp kernel) const {
   if (empty())
     return starts;
   llvm::DenseSet<Operation *> live = liveOps(kernel);
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<View, ConstantOp>(op) || !live.contains(&op))
+  auto says = [&](Operation &op) { return !isa<View, ConstantOp>(op) && live.contains(&op); };
+  auto ops = kernel.getBody().front().without_terminator();
+  // A kernel of views alone, such as one that repeats rows, is where these are.
+  const bool onlyViews = llvm::none_of(ops, says);
+  for (Operation &op : ops) {
+    if (!(onlyViews ? isa<View>(op) && live.contains(&op) : says(op)))
       continue;
     std::optional<StringRef> start = startOf(op.getLoc());
     if (!start)

@@ -46,8 +46,9 @@ public:
   /// layer gives the next is kept. A block without a number begins by itself. Nothing for an op
   /// that stands in no such block.
   std::optional<llvm::StringRef> startOf(mlir::Location loc) const;
-  /// Those of all ops that a kernel computes: what does not compute but shows, and constants, may
-  /// come from anywhere. None where it computes something that stands in no such block.
+  /// Those of all ops that a kernel computes. Views and constants beside them may come from
+  /// anywhere; a kernel of views alone is where these are. None if it computes something that
+  /// stands in no such block.
   std::set<llvm::StringRef> startsOf(KernelOp kernel) const;
 
 private:

@@ -70,6 +70,9 @@ std::vector<Case> cases() {
   for (int64_t zero : {0, 1, 3})
     for (const char *mesh : {"dp=2", "dp=2,tp=2"})
       all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, concat("mesh=", mesh, " zero=", zero)});
+  for (const char *more : {"", " microbatches=2", " precision=bf16"})
+    all.push_back(
+        {"llama", "cpu:x86-64-v4", tiny, concat("mesh=dp=2 zero=3 recompute=layers.*", more)});
   std::map<std::string, std::string> four = tiny;
   four["layers"] = "4";
   for (int64_t rank : {0, 1}) {
@@ -85,6 +88,9 @@ std::vector<Case> cases() {
     for (const char *model : {"unet", "moe", "llama"})
       onStages(model, {}, "microbatches=4");
     onStages("gpt-char", four, "");
+    all.push_back({"llama", "cpu:x86-64-v4", four,
+                   "mesh=pp=2,dp=2 zero=3 microbatches=4 recompute=layers.*", WEIR_MODELS,
+                   2 * rank});
   }
   for (int64_t rank : {0, 7})
     all.push_back({"gpt-char", "cpu:x86-64-v4", four,

@@ -118,5 +118,40 @@ func.func @eval(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.
 
 // -----
 
+#outside = loc("m.weir":1:1)
+#inside = loc("h.0"("m.weir":2:1))
+#gradient = loc("the gradient"("h.0"("m.weir":2:1)))
+
+// A kernel of views alone, such as one that repeats the heads of keys, is computed again with the block that its views are in.
+// CHECK-LABEL: func @step
+// CHECK: %[[A:.*]] = weir.kernel map(%[[X:.*]]) : (tensor<64xf32>) -> tensor<64x64xf32>
+// CHECK: %[[B:.*]] = weir.kernel row {{.*}}(%[[A]])
+// CHECK: %[[A2:.*]] = weir.kernel map(%[[X]]) {weir.again}
+// CHECK: weir.kernel row {{.*}}(%[[B]], %[[A2]])
+module attributes {weir.recompute = ["h.0"]} {
+func.func @step(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {
+  %a = weir.kernel map(%x) : (tensor<64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%in: tensor<64xf32>):
+    %0 = weir.broadcast %in {dimensions = array<i64: 0>} : tensor<64xf32> -> tensor<64x64xf32> loc(#inside)
+    weir.yield %0 : tensor<64x64xf32>
+  }
+  %b = weir.kernel row over #weir.rows<64 x 64>(%a) : (tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%in: tensor<64x64xf32>):
+    %0 = weir.reduce sum %in {axes = array<i64: 1>} : tensor<64x64xf32> -> tensor<64xf32> loc(#outside)
+    weir.yield %0 : tensor<64xf32>
+  }
+  %c = weir.kernel row over #weir.rows<64 x 64>(%b, %a) {weir.result_phases = [#weir.phase<backward>]} : (tensor<64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%in: tensor<64xf32>, %kept: tensor<64x64xf32>):
+    %0 = weir.broadcast %in {dimensions = array<i64: 0>} : tensor<64xf32> -> tensor<64x64xf32> loc(#gradient)
+    %1 = weir.mul %0, %kept : tensor<64x64xf32> loc(#gradient)
+    %2 = weir.reduce sum %1 {axes = array<i64: 1>} : tensor<64x64xf32> -> tensor<64xf32> loc(#gradient)
+    weir.yield %2 : tensor<64xf32>
+  }
+  return %c : tensor<64xf32>
+}
+}
+
+// -----
+
 // expected-error@+1 {{weir.recompute = 3 : i64: expected the paths of blocks}}
 module attributes {weir.recompute = 3} {}
