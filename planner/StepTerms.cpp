@@ -13,7 +13,7 @@ namespace weir::planner {
 
 AxisSizes AxisSizes::of(const Mesh &mesh) {
   AxisSizes sizes;
-  for (const Mesh::Axis &axis : mesh.axes) {
+  for (const Mesh::Axis &axis : mesh.withoutNodes().axes) {
     int64_t &size = axis.name == stageAxis     ? sizes.pp
                     : axis.name == dataAxis    ? sizes.dp
                     : axis.name == expertAxis  ? sizes.ep
@@ -43,7 +43,7 @@ std::optional<double> rowsOfFullestRank(const Mesh &mesh, int64_t rows, int64_t 
                                         std::string &why) {
   const AxisSizes sizes = AxisSizes::of(mesh);
   Piece rowsOfAll{rows / microbatches};
-  for (std::string_view axis : {dataAxis, expertAxis})
+  for (std::string_view axis : {nodesAxis, dataAxis, expertAxis})
     if (int number = mesh.find(axis); number >= 0)
       rowsOfAll.axes.push_back(unsigned(number));
   if (!rowsOfAll.hasPlaceForAll(mesh)) {

@@ -30,7 +30,7 @@ Strategy Strategy::carriedOut(std::string_view target) const {
       out.mesh.axes.push_back({std::string(name), mesh.axes[size_t(axis)].size});
   for (std::string_view name : {dataAxis, tensorAxis})
     out.mesh.axes.push_back({std::string(name), deterministicRanks});
-  for (const Mesh::Axis &axis : mesh.axes)
+  for (const Mesh::Axis &axis : mesh.withoutNodes().axes)
     if (axis.name == dataAxis || axis.name == tensorAxis || axis.size > 1)
       out.hosts.axes.push_back(axis);
   if (out.hosts.axes.empty())

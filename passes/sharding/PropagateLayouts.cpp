@@ -222,7 +222,7 @@ private:
   /// Those that cut rows. What experts have of them is cut over fewer: the others are inner ones.
   Axes rowAxes() {
     Axes all;
-    for (std::string_view name : {dataAxis, expertAxis})
+    for (std::string_view name : {nodesAxis, dataAxis, expertAxis})
       if (int axis = mesh.find(name); axis >= 0)
         all.push_back(unsigned(axis));
     return all;
@@ -379,12 +379,14 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       if (auto found = variables.find(variable.getSymName()); found != variables.end())
         lying = found->second;
       auto &[layout, why] = lying;
-      for (auto [number, axis] : llvm::enumerate(all.axes)) {
-        if (!isOfBatch(axis.name) || !isCutByZero(variable, zero) ||
-            layout.isCutOver(unsigned(number)))
+      // The last axis first: its members are neighbours, and what they have reduced is less for the
+      // network.
+      for (unsigned number = all.axes.size(); number-- > 0;) {
+        const Mesh::Axis &axis = all.axes[number];
+        if (!isOfBatch(axis.name) || !isCutByZero(variable, zero) || layout.isCutOver(number))
           continue;
-        cutPiece(layout, all, unsigned(number));
-        if (layout.isCutOver(unsigned(number)))
+        cutPiece(layout, all, number);
+        if (layout.isCutOver(number))
           why += (why.empty() ? "" : "; ") + axis.name + ": --zero " + std::to_string(zero);
       }
       placements.push_back(

@@ -136,10 +136,13 @@ Layout Propagation::factorsNow(Shardable op) const {
     if (found == known.end())
       return;
     const Known &known = found->second;
-    for (unsigned axis = 0; axis < mesh().axes.size(); ++axis)
-      if (known.layout.isCutOver(axis) && !pinOf(op, axis))
-        claims.push_back({&known.layout, dimensions, axis, known.rounds[axis], isResult,
-                          storageBytes(value.getType())});
+    // Axes that cut a piece one after the other are claimed in that order.
+    for (const Pieces &pieces : known.layout.dimensions)
+      for (const Piece &piece : pieces)
+        for (unsigned axis : piece.axes)
+          if (!pinOf(op, axis))
+            claims.push_back({&known.layout, dimensions, axis, known.rounds[axis], isResult,
+                              storageBytes(value.getType())});
   };
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     claim(operand, dimensions, false);

@@ -335,7 +335,8 @@ SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh 
     for (unsigned axis : ArrayRef(wanted).drop_front(common(d, p)))
       add({isSummed(axis) ? Step::sumTo : Step::slice, axis, d, p});
   });
-  for (unsigned axis : from.partial)
+  // The last axis first: its members are neighbours.
+  for (unsigned axis : llvm::reverse(from.partial))
     if (isSummed(axis))
       add({Step::sum, axis});
   return steps;

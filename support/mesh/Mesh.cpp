@@ -75,6 +75,20 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     if (name.empty() || equal == std::string_view::npos)
       return wrong(concat("'", one, "' is not an axis with a size"));
     std::string_view number = one.substr(equal + 1);
+    if (size_t by = number.find('x'); by != std::string_view::npos) {
+      auto nodes = numbersOf(number.substr(0, by)), inEach = numbersOf(number.substr(by + 1));
+      if (!nodes || !inEach || nodes->size() > 1 || inEach->size() > 1)
+        return wrong(concat("'", number, "' is not a valid size of the axis ", name,
+                            ": for 2 nodes of 4 ranks, write 2x4"));
+      if (name != dataAxis)
+        return wrong(concat("the axis ", name, " cannot be split into nodes, such as ", number,
+                            ": only dp can"));
+      mesh.axes.push_back({std::string(nodesAxis), nodes->front()});
+      mesh.axes.push_back({name, inEach->front()});
+      if (std::string problem = mesh.wrong(); !problem.empty())
+        return wrong(problem);
+      continue;
+    }
     std::optional<std::vector<int64_t>> numbers = numbersOf(number);
     if (!numbers)
       return wrong(concat("'", number, "' is not a valid size of the axis ", name));
@@ -99,6 +113,8 @@ std::string Mesh::wrong() const {
   for (size_t i = 0; i < axes.size(); ++i) {
     if (find(axes[i].name) != int(i))
       return concat("the axis ", axes[i].name, " is given twice");
+    if (axes[i].name == nodesAxis && i + 1 < axes.size() && axes[i + 1].name != dataAxis)
+      return concat("the axis ", nodesAxis, " does not stand right before dp");
     if (axes[i].size < 1)
       return concat("the axis ", axes[i].name, " has no ranks");
     if (axes[i].size > mostRanks / all)
@@ -110,9 +126,25 @@ std::string Mesh::wrong() const {
 
 std::string Mesh::text() const {
   std::string all;
-  for (const Axis &axis : axes)
-    all += concat(all.empty() ? "" : ",", axis.name, "=", axis.ranks());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const bool isSplit = axes[i].name == nodesAxis && i + 1 < axes.size();
+    all += concat(all.empty() ? "" : ",", axes[i + isSplit].name, "=", axes[i].ranks());
+    if (isSplit)
+      all += concat("x", axes[++i].ranks());
+  }
   return all;
+}
+
+Mesh Mesh::withoutNodes() const {
+  Mesh mesh;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == nodesAxis && i + 1 < axes.size()) {
+      mesh.axes.push_back({axes[i + 1].name, axes[i].size * axes[i + 1].size});
+      ++i;
+    } else {
+      mesh.axes.push_back(axes[i]);
+    }
+  return mesh;
 }
 
 int64_t Mesh::ranks() const {
@@ -146,6 +178,21 @@ static int64_t strideOf(const Mesh &mesh, unsigned axis) {
 
 int64_t Mesh::coordinate(int64_t rank, unsigned axis) const {
   return rank / strideOf(*this, axis) % axes[axis].size;
+}
+
+Mesh Mesh::onNodes(int64_t ranksOfNode) const {
+  const int data = find(dataAxis);
+  if (data < 0 || find(nodesAxis) >= 0 || axes[size_t(data)].hasShares())
+    return *this;
+  const int64_t stride = strideOf(*this, unsigned(data)), inside = ranksOfNode / stride,
+                nodes = inside ? axes[size_t(data)].size / inside : 0;
+  if (inside < 2 || nodes < 2 || inside * stride != ranksOfNode ||
+      nodes * inside != axes[size_t(data)].size)
+    return *this;
+  Mesh mesh = *this;
+  mesh.axes[size_t(data)].size = inside;
+  mesh.axes.insert(mesh.axes.begin() + data, {std::string(nodesAxis), nodes});
+  return mesh;
 }
 
 std::vector<int64_t> Mesh::along(int64_t rank, unsigned axis) const {

@@ -7,7 +7,9 @@
 //
 // Ranks are numbered through the axes row by row: the last axis changes first. What is cut over an
 // axis of k ranks is cut at ceil(i * n / k), so that shares differ by one place at most, and those
-// of an axis that is cut again are those of both axes together. Where devices are unequal an axis
+// of an axis that is cut again are those of both axes together. "dp=2x4" is two axes: dp.nodes of
+// two nodes, and dp of the four ranks in each. Collectives over both run inside a node first, so
+// that a quarter of the bytes cross the network. Where devices are unequal an axis
 // says the shares of its ranks, "dp=3:1": it is cut as over as many equal ranks as the shares come
 // to, of which each rank is as many as its share.
 //
@@ -56,8 +58,8 @@ struct Mesh {
   };
   std::vector<Axis> axes;
 
-  /// Of "dp=2,tp=4" or "dp=3:1,tp=4"; "" is one rank. Where the text is none, what is wrong with
-  /// it.
+  /// Of "dp=2,tp=4", "dp=2x4,tp=4" or "dp=3:1,tp=4"; "" is one rank. Where the text is none, what
+  /// is wrong with it.
   static std::variant<Mesh, std::string> parse(std::string_view text);
   std::string text() const;
   /// What is wrong with its axes, or "": parse() gives no such mesh.
@@ -73,6 +75,13 @@ struct Mesh {
   /// The ranks that differ from `rank` along the axis alone, itself included, in the axis' order.
   std::vector<int64_t> along(int64_t rank, unsigned axis) const;
 
+  /// The same ranks, with one data-parallel axis for all nodes.
+  Mesh withoutNodes() const;
+  /// The same ranks, with a data-parallel axis in each node and one between nodes: "dp=2x4,tp=2" of
+  /// "dp=8,tp=2" on nodes of 8 ranks. Unchanged if the blocks of ranks are not those of the nodes,
+  /// or if one node has all.
+  Mesh onNodes(int64_t ranksOfNode) const;
+
   bool operator==(const Mesh &) const = default;
 };
 
@@ -80,6 +89,9 @@ struct Mesh {
 /// positions of sequences.
 constexpr std::string_view dataAxis = "dp", tensorAxis = "tp", expertAxis = "ep",
                            contextAxis = "cp";
+/// The data-parallel axis between nodes. It stands right before dataAxis, whose ranks are then
+/// those of one node.
+constexpr std::string_view nodesAxis = "dp.nodes";
 /// The one whose ranks are stages of a pipeline: nothing is cut over it.
 constexpr std::string_view stageAxis = "pp";
 
@@ -91,7 +103,7 @@ constexpr bool mayHaveShares(std::string_view axis) {
 /// Whether ranks along the axis have other parts of a batch, so that gradients are added up over
 /// them.
 constexpr bool isOfBatch(std::string_view axis) {
-  return axis == dataAxis || axis == expertAxis || axis == contextAxis;
+  return axis == dataAxis || axis == nodesAxis || axis == expertAxis || axis == contextAxis;
 }
 
 /// The first place of the part number `part` of `size` places in `parts`; of `parts`, their end.

@@ -31,7 +31,7 @@ class Mesh(weirtest.Test):
     def test_losses_are_one_devices(self, model):
         options, fed, meshes = {
             "mnist-mlp": (["--set", "hidden=24", "--set", "batch=8"], self.digits(64), (["dp=2"], ["dp=3"], ["dp=4"], ["dp=2:1"])),
-            "gpt-char": (GPT, data(window=self.text()), (["dp=4"],)),
+            "gpt-char": (GPT, data(window=self.text()), (["dp=4"], ["dp=2x2"], ["dp=2x2", "--zero", 2], ["dp=2x2", "--zero", 3])),
         }[model]
         alone = self.losses(self.compiled(model, *options, name="alone.weirx"), *fed)
         # 6 rows over 4 ranks, and 8 over 3, are not as many for each; nor are those of unequal shares meant to be.

@@ -114,7 +114,12 @@ class OnHosts(ranks.Ranks):
         self.addCleanup(self.network.close)
 
     def command(self, rank, tool):
-        return [TOOLS["ip"], "netns", "exec", self.network.hosts[rank], BIN / tool]
+        host = rank * len(self.network.hosts) // self.size
+        return [TOOLS["ip"], "netns", "exec", self.network.hosts[host], BIN / tool]
+
+    def begin(self, size, *words, **more):
+        self.size = size
+        return super().begin(size, *words, **more)
 
     def environment(self, rank, size, port):
         return super().environment(rank, size, port) | {"MASTER_ADDR": "10.77.0.1", "WEIR_JOB_SECRET_FILE": str(self.secret)}
@@ -157,6 +162,26 @@ class OnHosts(ranks.Ranks):
         sent = self.network.bytes_sent(1)
         self.assertGreater(sent, 40 * 19690 * 4)  # at least a part of the gradient and of the parameters, half each
         self.assertGreater(took, 0.9 * sent * 8 / 20e6)
+
+    def test_nodes_of_a_launcher(self):
+        """Two nodes of two ranks, of which the launcher says how many are beside each. In a node collectives run first."""
+        self.connect(2)
+        rows = self.digits(64)
+        words = ["train", ranks.MODELS / "mnist-mlp.weir", "--set", "hidden=256", "--set", "batch=8", *rows]
+
+        def trained(mesh, name, **env):
+            before = self.network.bytes_sent(1)
+            artifact = self.folder / f"{name}.weirx"
+            more = ["--mesh", mesh, *self.options(name, steps=4), "-o", artifact]
+            self.all_end(self.begin(4, *words, *more, env={name: str(value) for name, value in env.items()}))
+            return self.weir("inspect", artifact).stdout, self.network.bytes_sent(1) - before
+
+        _, all_sent = trained("dp=4", "flat")
+        said, sent = trained("dp=4", "nodes", LOCAL_WORLD_SIZE=2)
+        self.assertRegex(said, r"\nRanks +dp=2x2;")
+        self.assertLess(sent, 0.6 * all_sent)
+        self.weir(*words, "--mesh", "dp=2x2", *self.options("virtual", steps=4))
+        self.assert_same("virtual", "nodes")
 
     def unsettled(self, size, unsettle):
         """The losses of a run are the same, whatever is done to the network once it is at its steps."""

@@ -21,6 +21,7 @@
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Train.h"
 #include "runtime/run/launch/Distributed.h"
+#include "runtime/run/launch/Launcher.h"
 #include "runtime/run/launch/Restarts.h"
 #include "support/Text.h"
 #include "tools/common/CommandLine.h"
@@ -274,6 +275,9 @@ Command addTrain(CLI::App &app, State &state) {
     state.compile.threads = state.run.device.threads;
     if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
       return exit;
+    // A launcher knows how many ranks a node has.
+    if (std::optional<Launch> launch = findLaunch(state.run.rendezvous))
+      splitIntoNodes(state.compile, launch->beside);
     checkTargetOptions(state.compile);
     if (Strategy strategy = strategyFor(state.compile); state.checkEveryOp && strategy.hasMesh())
       refuseCheckEveryOp(strategy.mesh.text());

@@ -292,6 +292,8 @@ void chooseMesh(Program &program) {
     meshes.append({"dp=2", "dp=2,tp=2", "tp=2,dp=2"});
   if (!step.getNumArguments() || rows >= 3)
     meshes.append({"dp=3", "dp=3,tp=2"});
+  if (!step.getNumArguments() || rows >= 4)
+    meshes.append({"dp=2x2", "dp=2x2,tp=2"});
   SmallVector<StringRef> schedules = {"gpipe", "1f1b", "zero-bubble"};
   if (program.random.chance(0.3)) {
     meshes = {"pp=2", "pp=3", "pp=2,tp=2"};

@@ -280,6 +280,12 @@ std::vector<Mesh> allMeshes(const CompileOptions &options) {
   return all;
 }
 
+void splitIntoNodes(CompileOptions &options, int64_t ranksOfNode) {
+  options.strategy.mesh = options.strategy.mesh.onNodes(ranksOfNode);
+  for (Mesh &mesh : options.otherMeshes)
+    mesh = mesh.onNodes(ranksOfNode);
+}
+
 Strategy strategyFor(const CompileOptions &options) {
   Strategy strategy = options.strategy.carriedOut(*options.target);
   // Ranks share the threads of a run.

@@ -53,6 +53,9 @@ struct CompileOptions {
 /// The strategy's mesh, and the others.
 std::vector<Mesh> allMeshes(const CompileOptions &options);
 
+/// Splits data-parallel axes into nodes of so many ranks, where these are blocks of a mesh.
+void splitIntoNodes(CompileOptions &options, int64_t ranksOfNode);
+
 /// What passes carry out, with the threads of each rank.
 Strategy strategyFor(const CompileOptions &options);
 
