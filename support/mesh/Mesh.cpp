@@ -104,6 +104,8 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     if (std::string problem = mesh.wrong(); !problem.empty())
       return wrong(problem);
   }
+  if (!mesh.axes.empty() && mesh.axes.back().name == nodesAxis)
+    return wrong(concat("the axis ", nodesAxis, " does not stand right before dp"));
   return mesh;
 }
 

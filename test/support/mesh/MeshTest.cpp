@@ -32,6 +32,7 @@ TEST(Mesh, RefusesWhatIsNoNode) {
   EXPECT_TRUE(wrong("tp=2x4").starts_with("the axis tp cannot be split into nodes"));
   EXPECT_TRUE(
       wrong("dp.nodes=2,tp=4").starts_with("the axis dp.nodes does not stand right before dp"));
+  EXPECT_TRUE(wrong("tp=2,dp.nodes=2").starts_with("the axis dp.nodes does not stand right"));
   EXPECT_TRUE(wrong("dp=4,dp=2x2").starts_with("the axis dp is given twice"));
 }
 
