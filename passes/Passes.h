@@ -38,7 +38,7 @@ std::unique_ptr<mlir::Pass> createOrderKernels(std::shared_ptr<Target> target);
 struct MemoryReport;
 /// Fills `report`, unless it is null (Pipeline.h).
 std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target,
-                                                MemoryReport *report, bool groupsAlike);
+                                                MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapCollectives(std::shared_ptr<Target> target);

@@ -238,7 +238,8 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
   let description = [{
     Tensors become the shards of one rank, and collectives stand where an op needs other ranks' shards. Ranks with
     shards of the same sizes run the same program: the position at which a shard begins is a variable of the run,
-    run/begin/12@dp. The results of an entry are whole tensors.
+    run/begin/12@dp. The results of an entry are whole tensors. After: weir.equal_shards, if all shards of each tensor
+    have the same size.
   }];
   let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose program to make">,
                  Option<"says", "says", "bool", "false", "record weir.result_shardings, to compare values with the whole program's">];
@@ -357,11 +358,10 @@ def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
     is computed, and is fetched. If no choice fits, the pass reports what needs the most memory. Kernels in the blocks
     of weir.recompute are run again for the gradients that read their results, with and without a budget. Before:
     weir.recompute, if the model or the strategy marks blocks. After: weir.keeping, if there is a @step. A kernel that is
-    run again reads the parameters that are gathered again (ZeRO 3): their all-gather moves ahead of it.
+    run again reads the parameters that are gathered again (ZeRO 3): their all-gather moves ahead of it, with
+    weir.equal_shards.
   }];
-  let options = [Weir_TargetOption,
-                 Option<"groupsAlike", "groups-alike", "bool", "true",
-                        "the ranks of each collective run the same program, so that collectives may move">];
+  let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
 }
 
@@ -438,7 +438,7 @@ def OrderCollectives : Pass<"weir-order-collectives", "::mlir::func::FuncOp"> {
   let description = [{
     Sorts by the length of the longest chain of ops before each collective, so gradients are reduced as the backward
     pass computes them. A collective of variables only stands where its result is used. All other ops keep their order,
-    except those that wait for a collective that has moved down.
+    except those that wait for a collective that has moved down. Before: weir.equal_shards; without it, nothing moves.
   }];
 }
 

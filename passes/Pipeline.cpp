@@ -128,7 +128,7 @@ static constexpr PipelinePass simplifyPasses[] = {
     // sizes.
     {"order-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (options.strategy.overlaps() && options.alike)
+       if (options.strategy.overlaps())
          pm.addNestedPass<func::FuncOp>(createOrderCollectives());
      }},
     {"number-collectives", false, onEntriesWithMesh<createNumberCollectives>},
@@ -171,7 +171,7 @@ static constexpr PipelinePass fusePasses[] = {
     // After all passes that order or merge kernels.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memoryReport, options.groupsAlike));
+       pm.addPass(createRematerialize(options.target, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
@@ -344,10 +344,8 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   if (failed(runPassGroups(module, options, "layouts")))
     return failure();
   RankPrograms programs = rankPrograms(module, options.strategy.mesh);
-  options.alike = programs.firstRank.size() == 1;
-  options.groupsAlike = programs.groupsAlike(options.strategy.mesh);
   OwningOpRef<ModuleOp> whole;
-  if (!options.alike)
+  if (programs.firstRank.size() > 1)
     whole = module.clone();
   options.rank = programs.firstRank.front();
   if (failed(runPassGroups(module, options, "plan", "partition")))

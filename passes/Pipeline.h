@@ -33,8 +33,6 @@ struct PipelineOptions {
   Strategy strategy = {};
   MemoryReport *memoryReport = nullptr; ///< output, unless null
   int64_t rank = 0;                     ///< the rank of the mesh whose program to make
-  bool alike = true;       ///< all ranks run this program, so passes may reorder its communication
-  bool groupsAlike = true; ///< RankPrograms::groupsAlike
   /// Plans of other ranks, which share the code of this one.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out

@@ -136,8 +136,6 @@ std::optional<Lowering::Plans> Lowering::plansOf(const Strategy &strategy, bool 
     });
   plans.programs = rankPrograms(*module, plans.mesh);
   std::vector<int64_t> &ranks = plans.programs.firstRank;
-  changed.alike = ranks.size() == 1;
-  changed.groupsAlike = plans.programs.groupsAlike(plans.mesh);
   if (firstAlone)
     ranks.resize(1);
   auto made = planRanks(*module, ranks, changed);

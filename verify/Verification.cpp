@@ -50,7 +50,6 @@ LogicalResult Verification::run(StringRef pass) {
   for (auto [i, program] : llvm::enumerate(programs())) {
     PipelineOptions own = pipeline;
     own.rank = isCut() ? ranks.firstRank[i] : 0;
-    own.alike = ranks.firstRank.size() <= 1;
     if (!cuts && failed(runPass(pass, program, own)))
       return failure();
     tamper(pass, program);

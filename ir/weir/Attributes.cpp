@@ -144,6 +144,7 @@ constexpr AttributeRow attributeTable[] = {
     {strategyAttrName, module, isStrategy, "a #weir.strategy"},
     {meshAttrName, module, isMesh, "a #weir.mesh"},
     {rankAttrName, module, isNatural, "the number of a rank"},
+    {equalShardsAttrName, module, isUnit, "a unit"},
     {shardsAttrName, module, isRecords<isText, isText, isInteger, isLocation>,
      "records of a parameter, an axis, a dimension and a location"},
     {placementsAttrName, module, isRecords<isLocation, isText, isBool, isInteger, isText, isText>,

@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", rankAttrName = 
                                      factorShardingAttrName = "weir.factor_sharding",
                                      bodyShardingsAttrName = "weir.body_shardings",
                                      sumShardingsAttrName = "weir.sum_shardings";
+/// Of the module of one rank: all shards of a tensor have the same size. So the ranks of each
+/// collective run the same program, and passes may move collectives.
+inline constexpr llvm::StringLiteral equalShardsAttrName = "weir.equal_shards";
 /// Of attention that is computed in a ring: the sharding of its keys. Of an op that weir-partition
 /// has made, if it is asked to say so: the sharding of each result, a unit where it is not known.
 inline constexpr llvm::StringLiteral ringShardingAttrName = "weir.ring_sharding",

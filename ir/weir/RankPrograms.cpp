@@ -47,11 +47,6 @@ static std::set<Cut> cutsIn(ModuleOp module, const Mesh &mesh) {
   return cuts;
 }
 
-bool RankPrograms::groupsAlike(const Mesh &mesh) const {
-  int axis = mesh.find(stageAxis);
-  return int64_t(firstRank.size()) == (axis < 0 ? 1 : mesh.axes[axis].size);
-}
-
 RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
   std::set<Cut> cuts = cutsIn(module, mesh);
   std::map<std::vector<int64_t>, uint32_t> known;
@@ -72,6 +67,11 @@ RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
     result.programOf.push_back(found->second);
   }
   return result;
+}
+
+bool hasEqualShards(ModuleOp module, const Mesh &mesh) {
+  return llvm::all_of(cutsIn(module, mesh),
+                      [&](const Cut &cut) { return Piece{cut.first, cut.second}.isEven(mesh); });
 }
 
 Type typeHere(VariableOp variable) {

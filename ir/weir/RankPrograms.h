@@ -17,15 +17,14 @@ struct RankPrograms {
   std::vector<int64_t>
       firstRank; ///< of each program, the first that runs it; rank 0 runs the first
   std::vector<uint32_t> programOf; ///< of each rank
-
-  /// Whether ranks that take part in the same collective run the same program: there is one for
-  /// each pipeline stage.
-  bool groupsAlike(const Mesh &mesh) const;
 };
 
 /// Of a program whose layouts are known (weir-propagate-layouts): ranks whose shares, and those of
 /// the members that they meet, have the same sizes run the same one, if they are of one stage.
 RankPrograms rankPrograms(mlir::ModuleOp module, const Mesh &mesh);
+
+/// Whether all shards of each tensor of such a program have the same size.
+bool hasEqualShards(mlir::ModuleOp module, const Mesh &mesh);
 
 /// What the rank of a program has of its variable: behind weir-split-stages, of another stage's a
 /// tensor of nothing.

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/program/Microbatches.h"
 #include "passes/Passes.h"
 #include <queue>
@@ -126,7 +127,8 @@ void Orderer::emit(ArrayRef<unsigned> collectives) {
 
 struct OrderCollectives : weir::impl::OrderCollectivesBase<OrderCollectives> {
   void runOnOperation() override {
-    if (getOperation().isExternal())
+    if (getOperation().isExternal() ||
+        !getOperation()->getParentOfType<ModuleOp>()->hasAttr(equalShardsAttrName))
       return;
     SmallVector<Block *> blocks = {&getOperation().front()};
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });

@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Regather.h"
+#include "ir/weir/Names.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 
 namespace weir::remat {
 
 AllGatherOp gatheredAgain(AllGatherOp first, Block &block) {
-  if (first.getAgain())
+  if (first.getAgain() || !first->getParentOfType<ModuleOp>()->hasAttr(equalShardsAttrName))
     return {};
   for (Operation *user : first.getInput().getUsers())
     if (auto other = dyn_cast<AllGatherOp>(user);

@@ -7,7 +7,8 @@
 //
 // With ZeRO 3, the forward pass gathers a parameter, and the backward pass gathers it again, so
 // that the gathered values take no memory in between. A kernel that the backward pass recomputes
-// reads the second ones.
+// reads the second ones. The second all-gather moves ahead of it, which needs weir.equal_shards:
+// other ranks would keep it where it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +21,10 @@
 namespace weir::remat {
 
 /// The op in a block that gathers again what `first` gathers, in the same block or another. Null:
-/// there is none.
+/// there is none, or it must not move.
 AllGatherOp gatheredAgain(AllGatherOp first, mlir::Block &block);
 
-/// Sets Tensor::regathered. Rewriting moves these collectives, so the ranks that take part in one
-/// must run the same program.
+/// Sets Tensor::regathered.
 void findRegathered(EntryStep &entry);
 
 } // namespace weir::remat

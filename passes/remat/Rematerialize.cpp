@@ -127,7 +127,8 @@ private:
     return shownAs(builder, value, memory);
   }
 
-  /// What a repeated kernel reads of it: of a gathered value, what is gathered again.
+  /// The value that a recomputed kernel reads in place of this one. If an all-gather gives it
+  /// again, that is the second result.
   Value againOf(OpBuilder &builder, Value value) {
     Value memory = memoryOf(value);
     auto found = entry.tensorOf.find(memory);
@@ -191,10 +192,8 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, MemoryReport *report, bool alike)
-      : made(std::move(target)), report(report) {
-    groupsAlike = alike;
-  }
+  Rematerialize(std::shared_ptr<Target> target, MemoryReport *report)
+      : made(std::move(target)), report(report) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     RematerializeBase::getDependentDialects(registry);
@@ -221,7 +220,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
         return signalPassFailure();
       if (!gatherSections(function.front()).empty()) {
         auto isMarked = [&](KernelOp kernel) { return !blocks.startsOf(kernel).empty(); };
-        auto chooser = remat::SectionChooser::of(function, facts, isMarked, groupsAlike);
+        auto chooser = remat::SectionChooser::of(function, facts, isMarked);
         if (failed(chooser))
           return signalPassFailure();
         ofSections.push_back({function, std::move(*chooser)});
@@ -232,8 +231,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(step))
         return signalPassFailure();
       remat::markRecomputedActions(*step, blocks);
-      if (groupsAlike)
-        remat::findRegathered(*step);
+      remat::findRegathered(*step);
       remat::Released marked = remat::marked(step->step);
       remat::Rewritten rewritten =
           remat::rewrite(step->step, remat::boundaryOf(step->step), marked);
@@ -424,6 +422,6 @@ private:
 } // namespace
 
 std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target,
-                                                MemoryReport *report, bool groupsAlike) {
-  return std::make_unique<Rematerialize>(std::move(target), report, groupsAlike);
+                                                MemoryReport *report) {
+  return std::make_unique<Rematerialize>(std::move(target), report);
 }

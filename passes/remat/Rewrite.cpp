@@ -107,7 +107,7 @@ private:
     result.step.actions.push_back(std::move(here));
   }
 
-  /// What an action that is repeated reads of it.
+  /// The tensor that a recomputed action reads in place of this one.
   int againOf(int tensor) {
     int again = step.tensors[tensor].regathered;
     if (again < 0)

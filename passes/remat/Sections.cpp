@@ -30,8 +30,8 @@ bool goesBack(MicrobatchesOp section) {
 
 class Repeater {
 public:
-  Repeater(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels, bool groupsAlike)
-      : sections(sectionsIn(entry.front())), kernels(kernels), groupsAlike(groupsAlike) {}
+  Repeater(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels)
+      : sections(sectionsIn(entry.front())), kernels(kernels) {}
 
   void run() {
     for (MicrobatchesOp section : sections)
@@ -143,7 +143,7 @@ private:
   /// none. Sections share what is from outside, so what is gathered is there.
   Value gatheredHere(Value value, OpBuilder &builder) {
     auto first = value.getDefiningOp<AllGatherOp>();
-    AllGatherOp again = first && groupsAlike ? gatheredAgain(first, bodyOf(here)) : AllGatherOp();
+    AllGatherOp again = first ? gatheredAgain(first, bodyOf(here)) : AllGatherOp();
     if (!again)
       return {};
     if (Operation *next = &*builder.getInsertionPoint(); next->isBeforeInBlock(again))
@@ -175,7 +175,6 @@ private:
 
   const SmallVector<MicrobatchesOp> sections;
   const llvm::DenseSet<Operation *> &kernels;
-  const bool groupsAlike;
   std::map<int64_t, SaveOp> saves;
   llvm::DenseMap<Value, int64_t> numberOf; ///< of values that are saved
   int64_t next = 1;
@@ -208,15 +207,14 @@ SmallVector<KernelOp> repeatable(func::FuncOp entry) {
   return result;
 }
 
-void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels, bool groupsAlike) {
+void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels) {
   if (!kernels.empty())
-    Repeater(entry, kernels, groupsAlike).run();
+    Repeater(entry, kernels).run();
 }
 
 FailureOr<SectionChooser> SectionChooser::of(func::FuncOp entry, KernelFacts &facts,
-                                             llvm::function_ref<bool(KernelOp)> marked,
-                                             bool groupsAlike) {
-  SectionChooser chooser(entry, facts, groupsAlike);
+                                             llvm::function_ref<bool(KernelOp)> marked) {
+  SectionChooser chooser(entry, facts);
   // First of all as it is: what is known of kernels is known by these.
   FailureOr<EntryStep> whole = readStep(entry, facts);
   if (failed(whole))
@@ -264,12 +262,12 @@ FailureOr<SectionChoice> SectionChooser::measured(SmallVector<unsigned> again) {
   return choice;
 }
 
-void SectionChooser::applyTo(func::FuncOp to, const SectionChoice &choice) const {
+void SectionChooser::applyTo(func::FuncOp to, const SectionChoice &choice) {
   SmallVector<KernelOp> kernels = repeatable(to);
   llvm::DenseSet<Operation *> again;
   for (unsigned number : choice.again)
     again.insert(kernels[number]);
-  repeat(to, again, groupsAlike);
+  repeat(to, again);
 }
 
 FailureOr<SectionChoice> SectionChooser::add(const SectionChoice &to, ArrayRef<unsigned> more) {

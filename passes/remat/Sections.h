@@ -25,10 +25,8 @@ namespace weir::remat {
 llvm::SmallVector<KernelOp> repeatable(mlir::func::FuncOp entry);
 
 /// Recomputes kernels where gradients read their results, and no longer saves values without
-/// readers. If `groupsAlike` (RankPrograms.h), they read parameters that a section with gradients
-/// gathers again.
-void repeat(mlir::func::FuncOp entry, const llvm::DenseSet<mlir::Operation *> &kernels,
-            bool groupsAlike);
+/// readers. They read parameters that a section with gradients gathers again (Regather.h).
+void repeat(mlir::func::FuncOp entry, const llvm::DenseSet<mlir::Operation *> &kernels);
 
 /// The kernels that an entry with sections recomputes.
 struct SectionChoice {
@@ -42,8 +40,7 @@ class SectionChooser {
 public:
   /// `marked`: kernels that every choice recomputes.
   static mlir::FailureOr<SectionChooser> of(mlir::func::FuncOp entry, KernelFacts &facts,
-                                            llvm::function_ref<bool(KernelOp)> marked,
-                                            bool groupsAlike);
+                                            llvm::function_ref<bool(KernelOp)> marked);
 
   const SectionChoice &least() const { return plain; } ///< only the marked kernels
   double seconds() const { return total; }             ///< of the entry without recomputation
@@ -56,8 +53,7 @@ public:
   void apply(const SectionChoice &choice) { applyTo(entry, choice); }
 
 private:
-  SectionChooser(mlir::func::FuncOp entry, KernelFacts &facts, bool groupsAlike)
-      : entry(entry), facts(facts), groupsAlike(groupsAlike) {}
+  SectionChooser(mlir::func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {}
 
   using Numbers = llvm::ArrayRef<unsigned>;
   mlir::FailureOr<SectionChoice> measured(llvm::SmallVector<unsigned> again);
@@ -66,11 +62,10 @@ private:
   mlir::FailureOr<SectionChoice> growing(int64_t budget);
   mlir::FailureOr<SectionChoice> shrinking(int64_t budget);
   mlir::FailureOr<SectionChoice> trimmed(SectionChoice choice, int64_t budget);
-  void applyTo(mlir::func::FuncOp to, const SectionChoice &choice) const;
+  static void applyTo(mlir::func::FuncOp to, const SectionChoice &choice);
 
   mlir::func::FuncOp entry;
   KernelFacts &facts;
-  bool groupsAlike;
   SectionChoice plain;
   double total = 0;
   size_t count = 0;

@@ -14,6 +14,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Phase.h"
+#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Sharding.h"
 #include "ir/weir/Strategy.h"
@@ -58,6 +59,8 @@ public:
         builder(module.getContext()), reshard(builder, module, mesh, rank) {}
 
   LogicalResult run() {
+    if (hasEqualShards(module, mesh)) // before ops lose their shardings
+      module->setAttr(equalShardsAttrName, builder.getUnitAttr());
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (failed(partition(function)))
         return failure();

@@ -85,8 +85,6 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
                             ": only dp can"));
       mesh.axes.push_back({std::string(nodesAxis), nodes->front()});
       mesh.axes.push_back({name, inEach->front()});
-      if (std::string problem = mesh.wrong(); !problem.empty())
-        return wrong(problem);
       continue;
     }
     std::optional<std::vector<int64_t>> numbers = numbersOf(number);
@@ -101,11 +99,9 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
       return wrong(concat("the axis ", name, " does not support unequal shares, such as ", number,
                           ": only dp and pp do"));
     mesh.axes.push_back(std::move(axis));
-    if (std::string problem = mesh.wrong(); !problem.empty())
-      return wrong(problem);
   }
-  if (!mesh.axes.empty() && mesh.axes.back().name == nodesAxis)
-    return wrong(concat("the axis ", nodesAxis, " does not stand right before dp"));
+  if (std::string problem = mesh.wrong(); !problem.empty())
+    return wrong(problem);
   return mesh;
 }
 
@@ -115,7 +111,7 @@ std::string Mesh::wrong() const {
   for (size_t i = 0; i < axes.size(); ++i) {
     if (find(axes[i].name) != int(i))
       return concat("the axis ", axes[i].name, " is given twice");
-    if (axes[i].name == nodesAxis && i + 1 < axes.size() && axes[i + 1].name != dataAxis)
+    if (axes[i].name == nodesAxis && (i + 1 == axes.size() || axes[i + 1].name != dataAxis))
       return concat("the axis ", nodesAxis, " does not stand right before dp");
     if (axes[i].size < 1)
       return concat("the axis ", axes[i].name, " has no ranks");
@@ -129,7 +125,7 @@ std::string Mesh::wrong() const {
 std::string Mesh::text() const {
   std::string all;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const bool isSplit = axes[i].name == nodesAxis && i + 1 < axes.size();
+    const bool isSplit = axes[i].name == nodesAxis;
     all += concat(all.empty() ? "" : ",", axes[i + isSplit].name, "=", axes[i].ranks());
     if (isSplit)
       all += concat("x", axes[++i].ranks());
@@ -140,11 +136,11 @@ std::string Mesh::text() const {
 Mesh Mesh::withoutNodes() const {
   Mesh mesh;
   for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i].name == nodesAxis && i + 1 < axes.size()) {
-      mesh.axes.push_back({axes[i + 1].name, axes[i].size * axes[i + 1].size});
-      ++i;
-    } else {
+    if (axes[i].name != nodesAxis) {
       mesh.axes.push_back(axes[i]);
+    } else {
+      ++i;
+      mesh.axes.push_back({axes[i].name, axes[i - 1].size * axes[i].size});
     }
   return mesh;
 }

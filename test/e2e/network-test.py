@@ -173,11 +173,11 @@ class OnHosts(ranks.Ranks):
             before = self.network.bytes_sent(1)
             artifact = self.folder / f"{name}.weirx"
             more = ["--mesh", mesh, *self.options(name, steps=4), "-o", artifact]
-            self.all_end(self.begin(4, *words, *more, env={name: str(value) for name, value in env.items()}))
+            self.all_end(self.begin(4, *words, *more, env=env))
             return self.weir("inspect", artifact).stdout, self.network.bytes_sent(1) - before
 
         _, all_sent = trained("dp=4", "flat")
-        said, sent = trained("dp=4", "nodes", LOCAL_WORLD_SIZE=2)
+        said, sent = trained("dp=4", "nodes", LOCAL_WORLD_SIZE="2")
         self.assertRegex(said, r"\nRanks +dp=2x2;")
         self.assertLess(sent, 0.6 * all_sent)
         self.weir(*words, "--mesh", "dp=2x2", *self.options("virtual", steps=4))

@@ -40,7 +40,7 @@ def timed_on_gpus():
     return {name: Case(case.model, CUDA, case.sizes, ("--precision", case.precision)) for name, case in bench.TIMED.items()}
 
 
-def llama(mesh, zero, layers, width, hidden, heads, groups, vocab, context, batch, *more, large=False):
+def llama(mesh, zero, layers, width, hidden, heads, groups, vocab, context, batch, more=(), large=False):
     """On several GPUs, in bf16."""
     sizes = dict(
         vocab=vocab, context=context, layers=layers, heads=heads, groups=groups, width=width, hidden=hidden, batch=batch
@@ -65,7 +65,7 @@ def llama_7b(zero):
 
 
 def llama_70b(zero, mesh="dp=64,tp=8", batch=64, *more):
-    return llama(mesh, zero, 80, 8192, 28672, 64, 8, 128256, 8192, batch, *more, large=True)
+    return llama(mesh, zero, layers=80, width=8192, hidden=28672, heads=64, groups=8, vocab=128256, context=8192, batch=batch, more=more, large=True)  # fmt: skip
 
 
 # 1,024 rows: with twice as many the logits would have more than the 2^40 elements that a tensor may have.

@@ -69,6 +69,8 @@ TEST(Attributes, ValuesAreChecked) {
   for (const auto &[attribute, place, isRight] : std::initializer_list<Case>{
            {"weir.rank = 0", AttributeRow::module, true},
            {"weir.rank = -1", AttributeRow::module, false},
+           {"weir.equal_shards", AttributeRow::module, true},
+           {"weir.equal_shards = 1", AttributeRow::module, false},
            {"weir.batch = 0", AttributeRow::module, false},
            {"weir.loss_scale = \"1000\"", AttributeRow::module, false},
            {"weir.strategy = #weir.strategy<\"zero=1\">", AttributeRow::module, true},

@@ -1,7 +1,16 @@
 // RUN: weir-opt --weir-order-collectives %s | FileCheck %s
+// RUN: sed 's/{weir.equal_shards}/{}/' %s | weir-opt --weir-order-collectives | FileCheck %s --check-prefix=UNEQUAL
 
-// What is behind fewer ops is exchanged first, and the sum of its parts behind the next.
+module attributes {weir.equal_shards} {
+// What is behind fewer ops is exchanged first, and the sum of its parts behind the next. Ranks with shards of different sizes run
+// different programs, in which collectives keep their order.
 // CHECK-LABEL: func @gradients
+// UNEQUAL-LABEL: func @gradients
+// UNEQUAL: %[[LAST:.*]] = weir.exp %arg0
+// UNEQUAL: %[[MIDDLE:.*]] = weir.exp %[[LAST]]
+// UNEQUAL: %[[FIRST:.*]] = weir.exp %[[MIDDLE]]
+// UNEQUAL: weir.all_to_all %[[FIRST]]
+// UNEQUAL: weir.all_to_all %[[LAST]]
 func.func @gradients(%x: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
   %last = weir.exp %x : tensor<4x3xf32>
   %middle = weir.exp %last : tensor<4x3xf32>
@@ -21,4 +30,5 @@ func.func @gradients(%x: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) 
   %4 = weir.slice %3 {offsets = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<4x3xf32> -> tensor<2x3xf32>
   %5 = weir.all_gather %4 over "dp" rows [2, 2] : tensor<2x3xf32> -> tensor<4x3xf32>
   return %2, %5 : tensor<4x3xf32>, tensor<4x3xf32>
+}
 }
