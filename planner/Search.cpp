@@ -334,6 +334,18 @@ private:
     }
   }
 
+  /// Reports progress: `done` was estimated or lowered.
+  void tell(const Planned &done) {
+    // Lowered plans are exact: estimates do not compete with them.
+    auto key = [](const Planned &plan) {
+      return std::pair(!plan.prediction.isLowered, plan.prediction.seconds);
+    };
+    if (done.prediction.fits && (!fastest || key(done) < key(*fastest)))
+      fastest = done;
+    if (allowed.tell)
+      allowed.tell({result.examined, result.lowered, fastest ? &*fastest : nullptr});
+  }
+
   static AxisSizes sizesOf(const Strategy &strategy) { return AxisSizes::of(strategy.mesh); }
 
   std::optional<Prediction> estimate(const Strategy &strategy) {
@@ -344,9 +356,8 @@ private:
       result.reasons.try_emplace(optionOf(strategy.mesh), why);
       return std::nullopt;
     }
-    if (allowed.tell)
-      allowed.tell(estimator.samples());
     all.push_back({strategy, *prediction});
+    tell(all.back());
     return prediction;
   }
 
@@ -358,14 +369,13 @@ private:
       std::string why;
       std::optional<Prediction> prediction =
           lowers ? lowering.predict(strategy, why) : estimator.estimateClosely(strategy, why);
-      if (prediction) {
-        ++(prediction->isLowered ? result.lowered : result.examined);
-        result.best.push_back({strategy, *prediction, int64_t(number)});
-      } else {
+      if (!prediction) {
         result.unpredicted.emplace_back(int64_t(number), why);
+        continue;
       }
-      if (allowed.tell)
-        allowed.tell(int64_t(number) + 1);
+      ++(prediction->isLowered ? result.lowered : result.examined);
+      result.best.push_back({strategy, *prediction, int64_t(number)});
+      tell(result.best.back());
     }
     sortBest();
   }
@@ -406,12 +416,14 @@ private:
       std::string why;
       std::optional<Prediction> exact = lowering.predict(plan->strategy, why);
       ++result.lowered;
-      if (allowed.tell)
-        allowed.tell(estimator.samples() + result.lowered);
-      if (exact && exact->fits)
-        result.best.push_back({plan->strategy, *exact});
-      else if (!exact)
+      if (!exact) {
         result.reasons.try_emplace("--mesh " + plan->strategy.mesh.text(), why);
+        continue;
+      }
+      const Planned lowered{plan->strategy, *exact};
+      if (exact->fits)
+        result.best.push_back(lowered);
+      tell(lowered);
     }
     if (allowed.lowered == 0)
       for (const Planned *plan : first)
@@ -436,11 +448,10 @@ private:
       std::string why;
       std::optional<Prediction> exact = lowering.predict(plan.strategy, why);
       ++result.lowered;
-      if (allowed.tell)
-        allowed.tell(estimator.samples() + result.lowered);
       if (!exact)
         continue;
       plan.prediction = *exact;
+      tell(plan);
       if (exact->fits)
         result.best.push_back(plan);
       else if (!result.smallest->prediction.isLowered ||
@@ -465,6 +476,7 @@ private:
   Estimator estimator;
   Estimator::Rows rows = Estimator::Rows::between;
   SearchResult result;
+  std::optional<Planned> fastest; ///< so far, of those that fit
   std::map<std::string, bool> usable;
   std::vector<Planned> all, coarse; ///< `coarse`: before samples of their own
 };

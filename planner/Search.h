@@ -26,6 +26,12 @@ struct Planned {
   int64_t given = -1; ///< index in Allowed::given
 };
 
+/// How far a search has come.
+struct SearchProgress {
+  int64_t estimated = 0, lowered = 0; ///< plans
+  const Planned *fastest = nullptr;   ///< of the plans that fit; null: none yet
+};
+
 /// Constraints that a search gets from its caller.
 struct Allowed {
   std::vector<std::string> axes = {"pp", "dp", "ep", "cp", "tp"};
@@ -34,8 +40,8 @@ struct Allowed {
   /// Evaluates only these plans, without a search: lowers the first `lowered` of them, and
   /// estimates the others. The result includes plans that do not fit.
   std::vector<Strategy> given = {};
-  /// Called for each sample and each lowered plan, to show progress.
-  std::function<void(int64_t done)> tell = nullptr;
+  /// Called for each estimated and each lowered plan.
+  std::function<void(const SearchProgress &)> tell = nullptr;
 };
 
 struct SearchResult {

@@ -8,13 +8,7 @@
 #include "runtime/report/Progress.h"
 #include "support/Number.h"
 #include "support/Text.h"
-#include "support/Utf8.h"
 #include "support/program/Names.h"
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace weir {
 namespace {
@@ -28,30 +22,12 @@ int64_t plainInterval(int64_t steps) {
         return round * scale;
 }
 
-size_t columns(std::FILE *out) {
-  winsize size{};
-  return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 } // namespace
 
 Progress::Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep,
                    int64_t totalSteps)
-    : out(out), live(live), unit(std::move(unit)), total(totalSteps),
+    : status(out, live), unit(std::move(unit)), total(totalSteps),
       every(plainInterval(totalSteps - firstStep)), shown(Clock::now()) {}
-
-Progress::~Progress() { erase(); }
-
-bool Progress::isLive(std::FILE *out) {
-  const char *terminal = std::getenv("TERM");
-  return isatty(fileno(out)) && terminal && std::strcmp(terminal, "dumb") != 0;
-}
-
-void Progress::erase() {
-  if (drawn)
-    std::fputs("\r\x1b[K", out);
-  drawn = false;
-}
 
 std::string Progress::line(const StepRecord &record) const {
   std::string text = concat("step ", record.step, "/", total);
@@ -77,7 +53,7 @@ void Progress::step(const StepRecord &record) {
   bool last = record.step == total;
   // Ten times a second on a terminal; elsewhere at round steps, and not silent for longer than half
   // a minute.
-  bool due = live ? since.count() >= 0.1 : record.step % every == 0 || since.count() >= 30;
+  bool due = status.live ? since.count() >= 0.1 : record.step % every == 0 || since.count() >= 30;
   if (!due && !last && !first)
     return;
   first = false;
@@ -86,22 +62,7 @@ void Progress::step(const StepRecord &record) {
   seconds = units = 0;
   steps = 0;
   shown = now;
-  std::string text = printable(line(record));
-  if (!live) {
-    std::fprintf(out, "%s\n", text.c_str());
-  } else {
-    // A line that wraps could not be rewritten.
-    text.resize(std::min(text.size(), columns(out) - 1));
-    std::fprintf(out, "\r%s\x1b[K", text.c_str());
-    drawn = true;
-  }
-  std::fflush(out);
-}
-
-void Progress::say(const std::string &text) {
-  erase();
-  std::fprintf(out, "%s\n", printable(text).c_str());
-  std::fflush(out);
+  status.show(line(record));
 }
 
 } // namespace weir

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Standard error while training: one line that is rewritten on a terminal, a plain line now and
-// then elsewhere (also under TERM=dumb). No colours, so NO_COLOR holds by itself.
+// then elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 #define WEIR_RUNTIME_REPORT_PROGRESS_H
 
 #include "runtime/report/Record.h"
+#include "runtime/report/StatusLine.h"
 #include <chrono>
-#include <cstdio>
 
 namespace weir {
 
@@ -24,27 +24,20 @@ public:
   /// `unit`: "tokens" or "samples". Writes to `out`; `live` is whether lines may be rewritten
   /// there.
   Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep, int64_t totalSteps);
-  ~Progress();
-
-  /// Whether `out` is a terminal that can rewrite a line.
-  static bool isLive(std::FILE *out);
 
   void step(const StepRecord &record);
 
   /// A line of its own.
-  void say(const std::string &line);
+  void say(const std::string &line) { status.say(line); }
 
 private:
   std::string line(const StepRecord &record) const;
-  void erase();
 
   using Clock = std::chrono::steady_clock;
-  std::FILE *out;
-  const bool live;
+  StatusLine status;
   const std::string unit;
   const int64_t total, every; // steps between plain lines
   Clock::time_point shown;
-  bool drawn = false; // a live line stands on the terminal
   bool first = true;
   // Since the last line that was shown, so that the rates are of now.
   double seconds = 0, units = 0;

@@ -37,7 +37,7 @@ void Reports::open(const std::string &unit, int64_t done, int64_t total) {
   if (gradients && isFirst(options))
     gradients->create();
   if (isFirst(options))
-    progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
+    progress.emplace(stderr, StatusLine::isLive(stderr), unit, done, total);
 }
 
 /// Writes to a file of reports, if there is one.

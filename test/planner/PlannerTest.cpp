@@ -336,6 +336,23 @@ TEST(Search, GivesTheSameAnswerTwice) {
   EXPECT_EQ(answers[0], answers[1]);
 }
 
+TEST(Search, ReportsItsProgress) {
+  Situation gpt("gpt-char", deep, cores(4));
+  int64_t plans = 0;
+  std::string fastest;
+  auto tell = [&](const SearchProgress &now) {
+    EXPECT_GE(now.estimated + now.lowered, plans);
+    plans = now.estimated + now.lowered;
+    if (now.fastest)
+      fastest = strategy::planText(now.fastest->strategy);
+  };
+  SearchResult result =
+      gpt.search({.axes = {"dp", "tp"}, .lowered = 2, .tell = tell}, "zero=1 microbatches=2");
+  ASSERT_FALSE(result.best.empty());
+  EXPECT_EQ(plans, result.examined + result.lowered);
+  EXPECT_EQ(fastest, strategy::planText(result.best.front().strategy));
+}
+
 TEST(Search, KeepsWhatIsAskedFor) {
   Situation gpt("gpt-char", deep, cores(4));
   SearchResult result = gpt.search({.axes = {"dp", "tp"}, .lowered = 2}, "zero=1 microbatches=2");

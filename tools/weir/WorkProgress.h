@@ -13,8 +13,8 @@
 #ifndef WEIR_TOOLS_WEIR_WORKPROGRESS_H
 #define WEIR_TOOLS_WEIR_WORKPROGRESS_H
 
+#include "runtime/report/StatusLine.h"
 #include <chrono>
-#include <cstdio>
 #include <string>
 
 namespace weir {
@@ -23,24 +23,18 @@ class WorkProgress {
 public:
   /// `total`: the estimate of all of it; its unit is that of worked().
   explicit WorkProgress(double total, std::FILE *out = stderr);
-  ~WorkProgress();
-  WorkProgress(const WorkProgress &) = delete;
 
   void worked(double amount);
   /// A line of its own.
-  void say(const std::string &line);
+  void say(const std::string &line) { status.say(line); }
 
 private:
-  void erase();
-
   using Clock = std::chrono::steady_clock;
-  std::FILE *out;
-  const bool live;
+  StatusLine status;
   const double total;
   double done = 0;
   const Clock::time_point start;
   Clock::time_point shown;
-  bool drawn = false; ///< a line stands on the terminal that is to be rewritten
 };
 
 } // namespace weir

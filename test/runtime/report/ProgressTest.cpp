@@ -54,7 +54,7 @@ TEST(Progress, AnyNumberOfSteps) {
 
 TEST(Progress, AFileIsNotLive) {
   std::FILE *out = std::fopen("/dev/null", "w");
-  EXPECT_FALSE(Progress::isLive(out));
+  EXPECT_FALSE(StatusLine::isLive(out));
   std::fclose(out);
 }
 

@@ -14,6 +14,7 @@
 #include "passes/Passes.h"
 #include "planner/Search.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "runtime/report/StatusLine.h"
 #include "strategy/Fields.h"
 #include "support/Sizes.h"
 #include "support/Text.h"
@@ -27,9 +28,9 @@
 #include "tools/weir/planning/GivenPlans.h"
 #include "tools/weir/planning/PrintPlans.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <cmath>
 #include <iostream>
-#include <unistd.h>
 
 using namespace mlir;
 using nlohmann::ordered_json;
@@ -42,6 +43,41 @@ using planner::Cluster;
 using planner::Planned;
 using planner::Prediction;
 using planner::SearchResult;
+
+int64_t ranksOf(const Planned &plan) { return plan.strategy.mesh.ranks(); }
+
+/// The plan as options, for people.
+std::string textOf(const Planned &plan) {
+  std::string text = strategy::planText(plan.strategy);
+  return text.empty() ? "one device" : text;
+}
+
+/// Standard error during a search. Elsewhere than on a terminal, the intervals between lines start
+/// at two seconds and double up to half a minute.
+class PlanProgress {
+public:
+  void show(const planner::SearchProgress &now) {
+    auto time = Clock::now();
+    if (std::chrono::duration<double>(time - shown).count() < interval)
+      return;
+    shown = time;
+    if (!status.live)
+      interval = std::min(30.0, 2 * interval);
+    std::string text = concat("  ", grouped(now.estimated), " plans estimated, ",
+                              grouped(now.lowered), " lowered");
+    if (now.fastest)
+      text += concat("; fastest so far: ", secondsText(now.fastest->prediction.seconds), " a step",
+                     now.fastest->prediction.isLowered ? "" : " (estimated)", ", ",
+                     textOf(*now.fastest));
+    status.show(text);
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  StatusLine status{stderr};
+  double interval = status.live ? 0.1 : 2; ///< seconds
+  Clock::time_point shown = Clock::now();
+};
 
 /// A model, elaborated, and what is chosen of it.
 class Planning {
@@ -105,14 +141,9 @@ public:
         throw Failure(Exit::usage, problem);
       given = std::move(planned);
     }
-    bool live = isatty(STDERR_FILENO);
-    counted.tell = [&](int64_t done) {
-      if (live)
-        llvm::errs() << "\r  " << done << " samples and plans lowered";
-    };
+    PlanProgress progress;
+    counted.tell = [&](const planner::SearchProgress &now) { progress.show(now); };
     result = planner::search(*module, pipeline, onto, *facts, counted);
-    if (live)
-      llvm::errs() << "\r\x1b[K";
   }
 
   /// FLOPs a second of so many devices, by their data sheets; 0 where one of them does not say.
@@ -140,11 +171,6 @@ public:
   SearchResult result;
 };
 
-int64_t ranksOf(const Planned &plan) { return plan.strategy.mesh.ranks(); }
-
-/// The plan as options; of one device "".
-std::string textOf(const Planned &plan) { return strategy::planText(plan.strategy); }
-
 ordered_json describe(const Planned &plan, const Planning &planning) {
   const Prediction &time = plan.prediction;
   const planner::RankMemory &memory = time.memory;
@@ -158,7 +184,7 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   }
   double of = planning.peakOf(ranksOf(plan));
   ordered_json row = {
-      {"plan", textOf(plan)},
+      {"plan", strategy::planText(plan.strategy)},
       {"fits", time.fits},
       {"link", plan.strategy.link.isGiven() ? plan.strategy.link->text() : ""},
       {"rates", plan.strategy.rates ? plan.strategy.rates->text() : ""},
@@ -241,11 +267,9 @@ Exit sayNothingFits(const Planning &planning) {
                << planning.cluster->name << "\n";
   if (result.smallest) {
     const Planned &plan = *result.smallest;
-    std::string text = textOf(plan);
     llvm::errs() << "  note: the smallest takes " << (plan.prediction.isLowered ? "" : "about ")
                  << bytesText(plan.prediction.memory.device()) << " of a device's "
-                 << bytesText(leastMemory(planning, ranksOf(plan))) << ": "
-                 << (text.empty() ? "one device" : text) << "\n"
+                 << bytesText(leastMemory(planning, ranksOf(plan))) << ": " << textOf(plan) << "\n"
                  << "  help: use more devices, devices with more memory, a smaller batch, or "
                     "--param-dtype bf16\n";
   }
@@ -487,8 +511,7 @@ Exit chooseMesh(CompileOptions &options) {
   strategy::copyGiven(options.strategy, strategy::planOf(best->strategy));
   options.chosenMesh.clear();
   options.choseMesh = true;
-  llvm::errs() << "note: --mesh " << asked << " is "
-               << (best->strategy.hasMesh() ? textOf(*best) : "one device") << ": an estimated "
+  llvm::errs() << "note: --mesh " << asked << " is " << textOf(*best) << ": an estimated "
                << secondsText(best->prediction.seconds) << " per step and "
                << bytesText(best->prediction.memory.device()) << " per device\n";
   return Exit::ok;
