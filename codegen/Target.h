@@ -82,6 +82,9 @@ public:
   /// What an artifact demands of the device that runs it.
   virtual llvm::StringRef requirement() const = 0;
 
+  /// The most elements of a tensor that a kernel can index.
+  virtual int64_t mostIndexed() const = 0;
+
   /// What compile() makes.
   virtual plan::CodeFormat codeFormat() const = 0;
 

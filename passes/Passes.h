@@ -31,6 +31,7 @@ std::unique_ptr<mlir::Pass> createStrategy();
 
 /// For the target of a compile, which keeps the planned kernels until it compiles them.
 std::unique_ptr<mlir::Pass> createNativeFP8Products(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createVerifySizes(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createUpcastUnsupported(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);

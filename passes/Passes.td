@@ -247,11 +247,12 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
 }
 
 def VerifySizes : Pass<"weir-verify-sizes", "::mlir::ModuleOp"> {
-  let summary = "checks that one device has at most 2147483647 elements of each tensor";
+  let summary = "checks that kernels of the target can index each tensor";
   let description = [{
-    Kernels count in 32 bits. A whole batch, or the shards of all ranks together, may be larger, so this runs after the
-    passes that cut these.
+    Kernels for GPUs index with 32 bits. A whole batch, or the shards of all ranks together, may be larger, so this runs
+    after the passes that divide these.
   }];
+  let options = [Weir_TargetOption];
 }
 
 // collectives/

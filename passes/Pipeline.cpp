@@ -116,7 +116,10 @@ static constexpr PipelinePass simplifyPasses[] = {
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
     // Unused ops are gone now.
-    {"verify-sizes", false, onModule<createVerifySizes>},
+    {"verify-sizes", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createVerifySizes(options.target));
+     }},
     // After simplification and before fusion: counts ops that are used, each once, before fusion
     // computes some of them twice.
     {"count-flops", true,

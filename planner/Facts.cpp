@@ -181,7 +181,7 @@ const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
     if (auto costed = dyn_cast<Costed>(op)) {
       Cost cost = costed.cost();
       // With the same weights as the compiler's cut (passes/stages/AssignStages.cpp).
-      double takes = machines::stageCost(double(cost.flops), double(cost.bytes));
+      double takes = machines::stageCost(cost.flops, double(cost.bytes));
       parts[size_t(stage)].work += takes;
       work += takes;
     }

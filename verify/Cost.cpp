@@ -28,7 +28,7 @@ double secondsOf(Operation *op) {
   double seconds = 0;
   if (auto costed = dyn_cast<Costed>(op)) {
     Cost cost = costed.cost();
-    seconds = static_cast<double>(cost.flops) * machines::interpretedOperation +
+    seconds = cost.flops * machines::interpretedOperation +
               static_cast<double>(cost.bytes) / 4 * machines::interpretedElement;
   }
   double inside = 0;

@@ -320,11 +320,11 @@ private:
     std::vector<fb::OpFlops> ops;
     uint64_t sum = 0;
     for (Operation &inner : meaning.getBody().front().without_terminator()) {
-      uint64_t all = 0, products = 0;
+      double all = 0, products = 0;
       inner.walk([&](Costed op) { all += op.cost().flops; });
       inner.walk([&](Contracting op) { products += op.executedFlops(); });
-      ops.push_back({all, products});
-      sum += all;
+      ops.push_back({uint64_t(all), uint64_t(products)});
+      sum += uint64_t(all);
     }
     return sum == together && sum > 0 ? ops : std::vector<fb::OpFlops>();
   }

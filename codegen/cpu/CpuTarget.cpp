@@ -98,6 +98,7 @@ public:
   explicit CpuTarget(Processor processor) : processor(std::move(processor)) {}
 
   StringRef requirement() const override { return processor.level; }
+  int64_t mostIndexed() const override { return mostElements; }
   plan::CodeFormat codeFormat() const override { return plan::CodeFormat::elf; }
   std::string declines(KernelShape shape, Operation *root) const override {
     return libraryDeclines(shape, root);

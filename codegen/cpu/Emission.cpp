@@ -133,7 +133,7 @@ double estimatedTime(KernelOp kernel) {
       // An elementary function is one operation to Costed.
       auto pointwise = dyn_cast<Pointwise>(op);
       double weight = pointwise ? double(pointwise.weight()) : 1;
-      time += machines::cachedOperation * weight * double(costed.cost().flops);
+      time += machines::cachedOperation * weight * costed.cost().flops;
     }
   return time;
 }

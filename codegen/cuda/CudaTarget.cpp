@@ -85,11 +85,15 @@ LogicalResult requireServedTypes(KernelOp kernel) {
   return success();
 }
 
+/// Indices are `int`; a block's last threads may be past the end.
+constexpr int64_t mostIndexedByInt = std::numeric_limits<int>::max() - (1 << 20);
+
 class CudaTarget final : public Target {
 public:
   explicit CudaTarget(Architecture architecture) : architecture(std::move(architecture)) {}
 
   StringRef requirement() const override { return architecture.name; }
+  int64_t mostIndexed() const override { return mostIndexedByInt; }
   plan::CodeFormat codeFormat() const override { return plan::CodeFormat::cuda; }
   std::string declines(KernelShape shape, Operation *root) const override {
     switch (shape) {
@@ -183,16 +187,13 @@ private:
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
 };
 
-/// Indices are `int`; a block's last threads may be past the end.
-constexpr int64_t mostIndexed = std::numeric_limits<int>::max() - (1 << 20);
-
 LogicalResult requireIndexable(KernelOp kernel) {
   auto check = [](Location loc, TypeRange types) -> LogicalResult {
     for (Type type : types)
       if (auto tensor = dyn_cast<RankedTensorType>(type);
-          tensor && tensor.getNumElements() > mostIndexed)
+          tensor && tensor.getNumElements() > mostIndexedByInt)
         return emitError(loc) << "a tensor of " << tensor.getNumElements()
-                              << " elements: kernels for GPUs index at most " << mostIndexed
+                              << " elements: kernels for GPUs index at most " << mostIndexedByInt
                               << "; make the batch or the model smaller (--set)";
     return success();
   };

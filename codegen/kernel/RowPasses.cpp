@@ -170,7 +170,7 @@ std::vector<RowPass> rowPasses(RowSpace &space, int stage, int64_t mostSaved) {
 
 int64_t recomputedFlops(const RowSpace &space, ArrayRef<RowPass> passes,
                         llvm::DenseSet<Value> &computed) {
-  int64_t flops = 0;
+  double flops = 0;
   llvm::DenseSet<Value> saved, seen;
   SmallVector<Value> open;
   for (const RowPass &pass : passes) {
@@ -191,7 +191,7 @@ int64_t recomputedFlops(const RowSpace &space, ArrayRef<RowPass> passes,
     for (Value value : pass.forgets)
       saved.erase(value);
   }
-  return flops;
+  return int64_t(flops);
 }
 
 } // namespace weir

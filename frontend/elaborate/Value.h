@@ -174,7 +174,7 @@ Dim unnamed(int64_t size);
 /// Whether so many tensors of that shape have no more elements together than one may have. What a
 /// device has of it is known later (weir-verify-sizes).
 bool fits(const Dims &dims, int64_t times = 1);
-inline constexpr char tooLarge[] = " is too large: a tensor has at most 1099511627776 elements";
+inline constexpr char tooLarge[] = " is too large: a tensor has at most 2^56 elements";
 
 } // namespace weir::elab
 

@@ -22,10 +22,10 @@ def Contracting : OpInterface<"Contracting"> {
     Costed alone. Decision 34.
   }];
   let methods = [
-    InterfaceMethod<"What the op executes.", "int64_t", "executedFlops", (ins)>,
+    InterfaceMethod<"What the op executes.", "double", "executedFlops", (ins)>,
     InterfaceMethod<[{
       Of these, what the model's mathematics takes: less than is executed where the op computes again what another one has computed.
-    }], "int64_t", "modelFlops", (ins)>];
+    }], "double", "modelFlops", (ins)>];
 }
 
 #endif

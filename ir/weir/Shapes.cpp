@@ -41,7 +41,7 @@ std::string missingOfTensor(Type type) {
   Type element = tensor.getElementType();
   if (!elementOf(element))
     return "elements of type " + elementTypes(type.getContext());
-  return hasElements(tensor.getShape()) ? "" : concat("from 1 to ", mostElements, " elements");
+  return hasElements(tensor.getShape()) ? "" : "from 1 to 2^56 elements";
 }
 
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape) {

@@ -13,14 +13,11 @@
 #define WEIR_IR_WEIR_SHAPES_H
 
 #include "ir/weir/WeirDialect.h"
+#include "support/mesh/Layout.h"
 
 namespace weir {
 
 using Shape = llvm::SmallVector<int64_t>;
-
-/// The most elements of a tensor of the dialect, and of what one device has of it: kernels count
-/// these in 32 bits.
-inline constexpr int64_t mostElements = int64_t(1) << 40, mostOnDevice = INT32_MAX;
 
 /// Whether a tensor of that shape has at most so many elements. A size of 0 counts as 1, so that
 /// the product of any of the sizes fits too.

@@ -212,13 +212,12 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 
 LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                    Sharding sharding) {
-  constexpr int64_t mostPlaces = int64_t(1) << 40; // more than a tensor has
   for (const std::vector<Sharding::Piece> &dimension : sharding.dimensions) {
-    int64_t most = mostPlaces;
+    int64_t most = mostElements;
     for (const Sharding::Piece &piece : dimension) {
       if (piece.size < 1 || piece.size > most)
         return emitError() << "a dimension with a piece of " << piece.size
-                           << " places: expected 1 or more, and " << mostPlaces
+                           << " places: expected 1 or more, and " << mostElements
                            << " at most together";
       most /= piece.size;
     }

@@ -26,8 +26,8 @@ def Weir_Dialect : Dialect {
   let cppNamespace = "::weir";
   let summary = "The training step as tensors: value semantics, static shapes.";
   let description = [{
-    Tensors are row-major values of static shape, with 1 to 1099511627776 elements, of which what one device computes has at
-    most 2147483647 (weir-verify-sizes). A whole entry (init, step, eval,
+    Tensors are row-major values of static shape, with 1 to 2^56 elements. A target may limit
+    what one rank has of them (weir-verify-sizes). A whole entry (init, step, eval,
     predict) is one function over tensors; what persists between steps is a `weir.variable`. Types of storage,
     computation and accumulation are apart: the tensor's element type is what is stored, the attribute `compute` what
     elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent, and no op has one that it
@@ -49,7 +49,7 @@ def Weir_IsWhole : CPred<"::weir::isWhole($_self)">;
 class Weir_TensorOf<list<Type> elements>
     : ContainerType<AnyTypeOf<elements>, Weir_IsWhole, "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
                     "statically shaped tensor", "::mlir::RankedTensorType"> {
-  let summary = StaticShapeTensorOf<elements>.summary # ", with 1 to 1099511627776 elements";
+  let summary = StaticShapeTensorOf<elements>.summary # ", with 1 to 2^56 elements";
 }
 
 def Weir_Tensor : Weir_TensorOf<[F32, I32, UI8, I1, BF16, F16, F8E4M3FN, F8E5M2]>;

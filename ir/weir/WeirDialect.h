@@ -31,9 +31,10 @@
 
 namespace weir {
 
-/// Floating-point operations, and bytes of operands and results.
+/// Floating-point operations, and bytes of operands and results. Operations are a double, since a
+/// product of two tensors that fit in 64 bits may need more than 64 bits to count them.
 struct Cost {
-  int64_t flops = 0;
+  double flops = 0;
   int64_t bytes = 0;
 };
 

@@ -247,7 +247,6 @@ static void narrowBeforeViews(Block &block) {
 }
 
 LogicalResult decomposeDeclined(Block &block, const Target &target) {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   SmallVector<Decomposable> declined;
   for (Operation &op : block)
     if (fusionClass(&op) == FusionClass::root && !isa<Lowerable>(op) &&
@@ -260,11 +259,11 @@ LogicalResult decomposeDeclined(Block &block, const Target &target) {
     op->replaceAllUsesWith(op.decompose(builder));
     for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
       for (Value value : part->getResults())
-        if (int64_t elements = tensorType(value).getNumElements(); elements > most)
+        if (int64_t elements = tensorType(value).getNumElements(); elements > target.mostIndexed())
           return op.emitError() << "is decomposed for this target ("
                                 << target.declines(cast<Fusible>(*op).kernelShape(), op)
                                 << ") into tensors of " << elements
-                                << " elements: expected at most " << most
+                                << " elements: expected at most " << target.mostIndexed()
                                 << "; make its operands smaller (--set)";
     op->erase();
   }

@@ -28,9 +28,9 @@ static int64_t bytesOf(KernelOp kernel) {
 }
 
 static int64_t flopsOf(KernelOp kernel, const KernelPlan &planned) {
-  int64_t total = planned.recomputedFlops;
+  double total = double(planned.recomputedFlops);
   kernel.walk([&](Costed op) { total += op.cost().flops; });
-  return total;
+  return int64_t(total);
 }
 
 bool KernelTable::isCall(KernelOp kernel) const { return target.isCall(kernel); }

@@ -128,8 +128,7 @@ private:
       for (const Piece &piece : pieces)
         parts *= double(piece.parts(mesh));
     const Cost &cost = propagation.costOf(op);
-    total.computing +=
-        times * rates.rank.secondsOf(double(cost.flops) / parts, double(cost.bytes) / parts);
+    total.computing += times * rates.rank.secondsOf(cost.flops / parts, double(cost.bytes) / parts);
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), opSharding.results)) {
       for (const Combination &combination : opSharding.combinations)
         add(total, {Step::gather, combination.axis}, layout, elementBytes(result), mesh, rates,

@@ -32,9 +32,11 @@ static int64_t mostElements(const Layout &layout, const Mesh &mesh) {
 }
 
 Value Reshard::begin(Location loc, const Piece &piece) {
-  if (piece.size > mostOnDevice && !isTooLong) {
-    emitError(loc) << "a sharded dimension has size " << piece.size << ", but at most "
-                   << mostOnDevice << " is supported: make it smaller (--set)";
+  constexpr int64_t mostPlaces = INT32_MAX; // the variable that says where a shard begins is i32
+  if (piece.size > mostPlaces && !isTooLong) {
+    emitError(loc) << "a sharded dimension whose indices are computed has size " << piece.size
+                   << ": expected at most " << mostPlaces
+                   << "; make it smaller (--set), or shard another dimension";
     isTooLong = true;
   }
   std::string name = runBeginPrefix + Layout{{{piece}}}.text(mesh);

@@ -8,6 +8,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "passes/PassTarget.h"
 #include "passes/Passes.h"
 
 namespace weir {
@@ -21,8 +22,13 @@ using namespace weir;
 namespace {
 
 struct VerifySizes : weir::impl::VerifySizesBase<VerifySizes> {
-  /// One is told: what follows from it has its size, most likely. The first of which the model has
-  /// a line.
+  using VerifySizesBase::VerifySizesBase;
+  explicit VerifySizes(std::shared_ptr<Target> target) : made(std::move(target)) {}
+
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
+
+  /// Reports one value, since values computed from it most likely have its size: the first with a
+  /// line in the model, or else the first.
   void runOnOperation() override {
     markAllAnalysesPreserved();
     Value first;
@@ -41,16 +47,24 @@ struct VerifySizes : weir::impl::VerifySizesBase<VerifySizes> {
       return;
     emitError(first.getLoc()) << "a tensor of " << printed(shapeOf(first)) << " elements"
                               << (getOperation()->hasAttr(rankAttrName) ? " on one rank" : "")
-                              << " is too large for a device: expected at most " << mostOnDevice
-                              << " elements; shard it over more ranks (--mesh), or make it smaller "
-                                 "(--set)";
+                              << " is too large for " << made->requirement()
+                              << ", whose kernels index at most " << made->mostIndexed()
+                              << " elements: shard it over more ranks (--mesh), or make it smaller "
+                                 "(--set, --microbatches)";
     signalPassFailure();
   }
 
-  static bool isTooLarge(Value value) {
+private:
+  bool isTooLarge(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && !fits(type.getShape(), mostOnDevice);
+    return type && !fits(type.getShape(), made->mostIndexed());
   }
+
+  PassTarget made;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> weir::createVerifySizes(std::shared_ptr<Target> target) {
+  return std::make_unique<VerifySizes>(std::move(target));
+}

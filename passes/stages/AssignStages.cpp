@@ -49,7 +49,7 @@ double costOf(Operation *op) {
   if (!costed)
     return 0;
   Cost cost = costed.cost();
-  return machines::stageCost(double(cost.flops), double(cost.bytes));
+  return machines::stageCost(cost.flops, double(cost.bytes));
 }
 
 /// The cuts of a list of ops that make the most expensive part as cheap as possible.

@@ -25,7 +25,7 @@ bool isElementwise(Operation *op) { return isa<Pointwise, RandomOp>(op); }
 
 double operations(Operation *op) {
   if (auto random = dyn_cast<RandomOp>(op))
-    return double(random.cost().flops);
+    return random.cost().flops;
   auto pointwise = dyn_cast<Pointwise>(op);
   return pointwise
              ? double(pointwise.weight()) * double(tensorType(op->getResult(0)).getNumElements())

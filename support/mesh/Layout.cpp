@@ -182,9 +182,7 @@ public:
     Piece piece{0};
     const char *end = names[0].data() + names[0].size();
     auto [read, error] = std::from_chars(names[0].data(), end, piece.size);
-    // More than a tensor has; what is counted in parts of it is no more than 64 bits hold.
-    constexpr int64_t mostPlaces = int64_t(1) << 40;
-    if (error != std::errc() || read != end || piece.size < 1 || piece.size > mostPlaces)
+    if (error != std::errc() || read != end || piece.size < 1 || piece.size > mostElements)
       return std::nullopt;
     for (size_t i = 1; i < names.size(); ++i) {
       std::optional<unsigned> over = axis(names[i]);

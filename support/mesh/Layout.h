@@ -27,6 +27,9 @@
 
 namespace weir {
 
+/// The most elements of a tensor over all ranks: its bytes fit in 64 bits. Messages say 2^56.
+inline constexpr int64_t mostElements = int64_t(1) << 56;
+
 /// Numbers of axes of a mesh.
 using Axes = std::vector<unsigned>;
 

@@ -2,6 +2,9 @@
 
 import json
 import math
+import pathlib
+import re
+import unittest
 
 import weirtest
 from weirtest import npy
@@ -70,6 +73,24 @@ train {
 }
 """
 
+# One parameter of more than 2^31 elements. From 1.0, each step halves all of them: the loss is the square of their mean.
+LARGE = """
+config rows = 32784
+model m(x: [b, 1]) -> [b, 1] {
+  param w: [rows, 65536] = ones()
+  return x + mean(w)
+}
+train {
+  input x: f32[2, 1]
+  steps 2
+  loss mse(m(x), x)
+  lr = constant(peak = rows * 16384)
+  update sgd(lr)
+}
+"""
+
+AVAILABLE = int(re.search(r"MemAvailable: *(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) << 10
+
 
 class Limits(weirtest.Test):
     def train(self, text, shape):
@@ -88,6 +109,19 @@ class Limits(weirtest.Test):
 
     def test_a_long_scan(self):
         self.train(SCAN, [8, 256, 4])
+
+    @unittest.skipUnless(AVAILABLE > 8 << 30, "8 GiB of memory are not available")
+    @weirtest.takes(60)
+    def test_more_than_31_bits_of_elements(self):
+        """CPUs compute with it, and GPUs refuse it by its place."""
+        rows = npy(self.folder / "x.npy", "f", [8, 1], 8 * [0.0])
+        model = self.write("large.weir", LARGE)
+        self.weir("train", model, "--param-dtype", "bf16", "--data", f"x={rows}", "--metrics", self.folder / "metrics.jsonl")
+        self.assertEqual(self.losses(), [1.0, 0.25])
+        self.fails(
+            3, r"large.weir:4:9: error: a tensor of 32784x65536 elements is too large for cuda:sm_90",
+            "weir", "compile", model, "--param-dtype", "bf16", "--target", "cuda:sm_90", "-o", self.folder / "none.weirx",
+        )  # fmt: skip
 
     def test_work_grows_with_the_program(self):
         """Four times the ops are about four times the ops in kernels, and no kernel is large."""

@@ -68,9 +68,9 @@ def llama_70b(zero, mesh="dp=64,tp=8", batch=64, *more):
     return llama(mesh, zero, layers=80, width=8192, hidden=28672, heads=64, groups=8, vocab=128256, context=8192, batch=batch, more=more, large=True)  # fmt: skip
 
 
-# 1,024 rows: with twice as many the logits would have more than the 2^40 elements that a tensor may have.
+# With its batch of 16 million tokens.
 def llama_405b(zero):
-    return llama("dp=1024,tp=16", zero, layers=126, width=16384, hidden=53248, heads=128, groups=8, vocab=128256, context=8192, batch=1024, large=True)  # fmt: skip
+    return llama("dp=1024,tp=16", zero, layers=126, width=16384, hidden=53248, heads=128, groups=8, vocab=128256, context=8192, batch=2048, large=True)  # fmt: skip
 
 
 GPT6 = dict(vocab=65, context=256, layers=6, heads=6, width=384, batch=64)

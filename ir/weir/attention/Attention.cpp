@@ -54,15 +54,16 @@ LogicalResult AttentionGradOp::verify() {
 }
 
 // With causal, query i of t sees i + 1 + s - t of s keys: t * s - t * (t - 1) / 2 pairs.
-int64_t attentionPairs(Value query, Value key, bool causal) {
+double attentionPairs(Value query, Value key, bool causal) {
   auto q = shapeOf(query);
-  int64_t t = q[2], s = shapeOf(key)[2];
-  return q[0] * q[1] * (t * s - (causal ? t * (t - 1) / 2 : 0));
+  double t = double(q[2]), s = double(shapeOf(key)[2]);
+  return double(q[0]) * double(q[1]) * (t * s - (causal ? t * (t - 1) / 2 : 0));
 }
 
 // `products` matrix products over the pairs, and five operations for each pair.
 static Cost attentionCost(Operation *op, Value query, Value key, bool causal, int64_t products) {
-  return costOf(op, attentionPairs(query, key, causal) * (products * 2 * shapeOf(query)[3] + 5));
+  return costOf(op,
+                attentionPairs(query, key, causal) * double(products * 2 * shapeOf(query)[3] + 5));
 }
 Cost AttentionOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
 Cost AttentionGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }

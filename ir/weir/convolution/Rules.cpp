@@ -96,10 +96,11 @@ LogicalResult MaxPoolGradOp::verify() {
 }
 
 Cost MaxPoolOp::cost() {
-  return costOf(*this, elements(getResult()) * llvm::product_of(getWindow()));
+  return costOf(*this, double(elements(getResult())) * double(llvm::product_of(getWindow())));
 }
 Cost MaxPoolGradOp::cost() {
-  return costOf(*this, elements(getCotangent()) * (llvm::product_of(getWindow()) + 1));
+  return costOf(*this,
+                double(elements(getCotangent())) * double(llvm::product_of(getWindow()) + 1));
 }
 
 } // namespace weir

@@ -22,8 +22,8 @@ namespace {
 
 template <class Op, auto executed, auto model>
 struct Rule : Contracting::ExternalModel<Rule<Op, executed, model>, Op> {
-  int64_t executedFlops(Operation *op) const { return executed(cast<Op>(op)); }
-  int64_t modelFlops(Operation *op) const { return model(cast<Op>(op)); }
+  double executedFlops(Operation *op) const { return executed(cast<Op>(op)); }
+  double modelFlops(Operation *op) const { return model(cast<Op>(op)); }
 };
 
 template <class Op, auto executed, auto model = executed> void attach(MLIRContext &context) {
@@ -31,13 +31,13 @@ template <class Op, auto executed, auto model = executed> void attach(MLIRContex
 }
 
 /// Of an op that computes nothing but products: padding of a convolution counts, as everywhere.
-template <class Op> int64_t all(Op op) { return op.cost().flops; }
+template <class Op> double all(Op op) { return op.cost().flops; }
 
 /// `products` of the features of each query with those of each key, or the like, of the pairs that
 /// see each other: with a causal mask about half of all.
-template <int64_t products, class Op> int64_t ofPairs(Op op) {
-  return 2 * products * attentionPairs(op.getQuery(), op.getKey(), op.getCausal()) *
-         shapeOf(op.getQuery())[3];
+template <int64_t products, class Op> double ofPairs(Op op) {
+  return attentionPairs(op.getQuery(), op.getKey(), op.getCausal()) *
+         double(2 * products * shapeOf(op.getQuery())[3]);
 }
 
 } // namespace
@@ -69,7 +69,7 @@ SmallVector<LineFlops> modelFlopsOf(func::FuncOp entry) {
     if (line)
       key = {line.getFilename(), line.getLine()};
     lines.try_emplace(key, LineFlops{at, 0}).first->second.flops +=
-        double(timesOf(op, entry)) * double(op.modelFlops());
+        double(timesOf(op, entry)) * op.modelFlops();
   });
   SmallVector<LineFlops> list;
   for (auto &[key, line] : lines)

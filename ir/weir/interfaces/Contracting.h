@@ -18,7 +18,7 @@ namespace weir {
 void attachContracting(mlir::MLIRContext &context);
 
 /// The pairs of a query and a key that it sees, of all batches and heads of attention.
-int64_t attentionPairs(mlir::Value query, mlir::Value key, bool causal);
+double attentionPairs(mlir::Value query, mlir::Value key, bool causal);
 
 /// Model FLOPs of a line of the model.
 struct LineFlops {

@@ -29,10 +29,10 @@ CastRule floatsBut(Operation *op, bool accumulates, Multiplies multiplies,
 }
 
 int64_t elements(Value value) { return tensorType(value).getNumElements(); }
-Cost costOf(Operation *op, int64_t flops) { return {flops, trafficBytes(op)}; }
-Cost costAt(Operation *op, const ShardRule &rule, int64_t flops) {
+Cost costOf(Operation *op, double flops) { return {flops, trafficBytes(op)}; }
+Cost costAt(Operation *op, const ShardRule &rule, double flops) {
   for (const Factor &factor : rule.factors)
-    flops *= factor.loops ? factor.size : 1;
+    flops *= factor.loops ? double(factor.size) : 1;
   return costOf(op, flops);
 }
 Cost copyCost(Value result) { return {0, 2 * storageBytes(result.getType())}; }

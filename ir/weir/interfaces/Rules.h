@@ -24,9 +24,9 @@ CastRule floatsBut(mlir::Operation *op, bool accumulates, Multiplies multiplies,
 /// An elementwise operation counts one for each element, whatever it is; a product of matrices two
 /// for each multiplication. Layout ops move bytes only. Bytes are those of operands and results,
 /// each once.
-Cost costOf(mlir::Operation *op, int64_t flops);
+Cost costOf(mlir::Operation *op, double flops);
 /// So many at each point of the factors' loops.
-Cost costAt(mlir::Operation *op, const ShardRule &rule, int64_t flops);
+Cost costAt(mlir::Operation *op, const ShardRule &rule, double flops);
 /// The bytes that are touched of ops that read a part of an operand.
 Cost copyCost(mlir::Value result);
 int64_t elements(mlir::Value value);

@@ -41,11 +41,11 @@ LogicalResult KernelOp::verify() {
                                                     : "no domain")
                                     << ", and has " << (getDomainAttr() ? "another" : "none");
   // C4
-  if (rows && (rows.getRows() < 1 || rows.getColumns() < 1 ||
-               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()}, mostOnDevice)))
+  if (rows &&
+      (rows.getRows() < 1 || rows.getColumns() < 1 || !fits({rows.getRows(), rows.getColumns()})))
     return emitOpError("has a domain of ")
            << rows.getRows() << " rows and " << rows.getColumns()
-           << " columns: expected at least one of each, and at most " << mostOnDevice << " places";
+           << " columns: expected at least one of each, and at most " << mostElements << " places";
   if (rows)
     for (Type type : getResultTypes())
       if (int64_t elements = cast<RankedTensorType>(type).getNumElements();

@@ -176,8 +176,8 @@ RoundingKind RandomOp::rounding() {
 // Ten rounds of two products and four other operations; a normal number adds a logarithm, a root, a
 // cosine and a few more.
 Cost RandomOp::cost() {
-  return costOf(*this,
-                elements(getResult()) * (getDistribution() == Distribution::uniform ? 62 : 72));
+  return costOf(*this, double(elements(getResult())) *
+                           (getDistribution() == Distribution::uniform ? 62 : 72));
 }
 
 } // namespace weir

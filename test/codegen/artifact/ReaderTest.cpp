@@ -272,7 +272,7 @@ TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
   expect("not one weir.kernel",
          [](std::string) { return "plan.use @x : !plan.buffer<persistent>"; });
   expect("operand 0 of 32 bytes is a", [](std::string m) { return replaced(m, "8xf32", "9xf32"); });
-  expect("with 1 to 1099511627776 elements",
+  expect("with 1 to 2^56 elements",
          [](std::string m) { return replaced(m, "8xf32", "8x4611686018427387904x4xf32"); });
   expect("it is of shape nest",
          [](std::string m) { return replaced(m, "weir.kernel map", "weir.kernel nest"); });

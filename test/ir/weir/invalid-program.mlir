@@ -149,7 +149,7 @@ func.func @kernel_c4(%x: tensor<6xf32>) {
 // -----
 
 func.func @kernel_c4_size(%x: tensor<6xf32>) {
-  // expected-error @below {{has a domain of 0 rows and 4 columns: expected at least one of each, and at most 2147483647 places}}
+  // expected-error @below {{has a domain of 0 rows and 4 columns: expected at least one of each, and at most 72057594037927936 places}}
   %0 = weir.kernel row over #weir.rows<0 x 4>(%x) : (tensor<6xf32>) -> tensor<6xf32> {
   ^bb0(%a: tensor<6xf32>):
     weir.yield %a : tensor<6xf32>

@@ -266,7 +266,7 @@ func.func @transpose_c2_elements(%x: tensor<2x6xf32>) {
 // -----
 
 func.func @gather_c1_empty(%x: tensor<0x6xf32>, %i: tensor<4xi32>) {
-  // expected-error @below {{with 1 to 1099511627776 elements, but got 'tensor<0x6xf32>'}}
+  // expected-error @below {{with 1 to 2^56 elements, but got 'tensor<0x6xf32>'}}
   weir.gather %x, %i : tensor<0x6xf32>, tensor<4xi32> -> tensor<4x6xf32>
   return
 }
@@ -275,16 +275,16 @@ func.func @gather_c1_empty(%x: tensor<0x6xf32>, %i: tensor<4xi32>) {
 
 // Every op's tensors have the dialect's limit; one more element, and a product of sizes that wraps to 0.
 func.func @broadcast_too_large(%x: tensor<f32>) {
-  weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<1048576x1048576xf32>
-  // expected-error @below {{result #0 must be statically shaped tensor of 32-bit float or 32-bit signless integer or 8-bit unsigned integer or 1-bit signless integer or bfloat16 type or 16-bit float or f8E4M3FN type or f8E5M2 type values, with 1 to 1099511627776 elements, but got 'tensor<1048577x1048576xf32>'}}
-  weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<1048577x1048576xf32>
+  weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<268435456x268435456xf32>
+  // expected-error @below {{result #0 must be statically shaped tensor of 32-bit float or 32-bit signless integer or 8-bit unsigned integer or 1-bit signless integer or bfloat16 type or 16-bit float or f8E4M3FN type or f8E5M2 type values, with 1 to 2^56 elements, but got 'tensor<268435457x268435456xf32>'}}
+  weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<268435457x268435456xf32>
   return
 }
 
 // -----
 
 func.func @broadcast_too_large_wraps(%x: tensor<2xf32>) {
-  // expected-error @below {{with 1 to 1099511627776 elements, but got 'tensor<4294967296x4294967296x2xf32>'}}
+  // expected-error @below {{with 1 to 2^56 elements, but got 'tensor<4294967296x4294967296x2xf32>'}}
   weir.broadcast %x {dimensions = array<i64: 2>} : tensor<2xf32> -> tensor<4294967296x4294967296x2xf32>
   return
 }
@@ -292,7 +292,7 @@ func.func @broadcast_too_large_wraps(%x: tensor<2xf32>) {
 // -----
 
 func.func @broadcast_too_large_but_empty(%x: tensor<f32>) {
-  // expected-error @below {{with 1 to 1099511627776 elements, but got 'tensor<4294967296x0xf32>'}}
+  // expected-error @below {{with 1 to 2^56 elements, but got 'tensor<4294967296x0xf32>'}}
   weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<4294967296x0xf32>
   return
 }

@@ -36,6 +36,7 @@ public:
   bool bias = true, relu = true;
 
   llvm::StringRef requirement() const override { return whole->requirement(); }
+  int64_t mostIndexed() const override { return whole->mostIndexed(); }
   plan::CodeFormat codeFormat() const override { return plan::CodeFormat::elf; }
   std::string declines(KernelShape shape, Operation *root) const override {
     return shape == declined ? "a shape that is not run" : whole->declines(shape, root);

@@ -1,13 +1,13 @@
 // What a function is given or gives has to be a tensor that the interpreter holds; no op verifies the types of a function.
 
 // RUN: not weir-opt %s --run --entry empty --input=0x3xf32= 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: @empty: input0 is tensor<0x3xf32>, expected from 1 to 1099511627776 elements
+// EMPTY: error: @empty: input0 is tensor<0x3xf32>, expected from 1 to 2^56 elements
 // RUN: not weir-opt %s --run --entry dynamic --input=?xf32=1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // DYNAMIC: error: @dynamic: input0 is tensor<?xf32>, expected a static shape
 // RUN: not weir-opt %s --run --entry wraps --input=4294967296x4294967296xf32= 2>&1 | FileCheck %s --check-prefix=WRAPS
-// WRAPS: error: @wraps: input0 is tensor<4294967296x4294967296xf32>, expected from 1 to 1099511627776 elements
+// WRAPS: error: @wraps: input0 is tensor<4294967296x4294967296xf32>, expected from 1 to 2^56 elements
 // RUN: not weir-opt %s --run --entry large --input=2000000x2000000xf32=1 2>&1 | FileCheck %s --check-prefix=LARGE
-// LARGE: error: @large: image is tensor<2000000x2000000xf32>, expected from 1 to 1099511627776 elements
+// LARGE: error: @large: image is tensor<2000000x2000000xf32>, expected from 1 to 2^56 elements
 // RUN: not weir-opt %s --run --entry double --input=2xf64=1 2>&1 | FileCheck %s --check-prefix=F64
 // F64: error: @double: input0 is tensor<2xf64>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry long --input=2xi64=1 2>&1 | FileCheck %s --check-prefix=I64
