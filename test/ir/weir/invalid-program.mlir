@@ -208,7 +208,7 @@ func.func @yield_c1(%x: tensor<4xf32>) {
 // -----
 
 // expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor}}
-weir.variable parameter @w : tensor<2000000x2000000xf32>
+weir.variable parameter @w : tensor<300000000x300000000xf32>
 
 // -----
 

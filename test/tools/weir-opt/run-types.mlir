@@ -6,8 +6,8 @@
 // DYNAMIC: error: @dynamic: input0 is tensor<?xf32>, expected a static shape
 // RUN: not weir-opt %s --run --entry wraps --input=4294967296x4294967296xf32= 2>&1 | FileCheck %s --check-prefix=WRAPS
 // WRAPS: error: @wraps: input0 is tensor<4294967296x4294967296xf32>, expected from 1 to 2^56 elements
-// RUN: not weir-opt %s --run --entry large --input=2000000x2000000xf32=1 2>&1 | FileCheck %s --check-prefix=LARGE
-// LARGE: error: @large: image is tensor<2000000x2000000xf32>, expected from 1 to 2^56 elements
+// RUN: not weir-opt %s --run --entry large --input=300000000x300000000xf32=1 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: error: @large: image is tensor<300000000x300000000xf32>, expected from 1 to 2^56 elements
 // RUN: not weir-opt %s --run --entry double --input=2xf64=1 2>&1 | FileCheck %s --check-prefix=F64
 // F64: error: @double: input0 is tensor<2xf64>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry long --input=2xi64=1 2>&1 | FileCheck %s --check-prefix=I64
@@ -35,7 +35,7 @@ func.func @wraps(%a: tensor<4294967296x4294967296xf32>) {
   return
 }
 
-func.func @large(%a: tensor<2000000x2000000xf32> {weir.input = "image"}) {
+func.func @large(%a: tensor<300000000x300000000xf32> {weir.input = "image"}) {
   return
 }
 
